@@ -1,0 +1,72 @@
+// Package agent is one turn of thought: prompt, tools, model. Voice calls and chats both think with it.
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+)
+
+// Model answers a request with text and tool calls, as they come.
+type Model interface {
+	Reply(ctx context.Context, r Request) iter.Seq2[Chunk, error]
+}
+
+// Purpose says why a model is asked; it appears in call events.
+type Purpose string
+
+const (
+	PurposeTurn       Purpose = "turn"
+	PurposeTool       Purpose = "tool"
+	PurposeEvaluation Purpose = "evaluation"
+	PurposeReengage   Purpose = "reengage"
+	PurposeBriefing   Purpose = "briefing"
+)
+
+// Request is one question to a model.
+type Request struct {
+	Purpose     Purpose
+	System      string
+	Messages    []Message
+	Tools       []Tool
+	Temperature float64         // 0-1
+	Language    string          // ISO 639-1 the answer must be in
+	Schema      json.RawMessage // JSON Schema of the wanted answer; nil = free text. Evaluation only
+}
+
+// Role of a message.
+type Role string
+
+const (
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+	RoleTool      Role = "tool"
+)
+
+// Message is one entry of the conversation so far.
+type Message struct {
+	Role   Role
+	Text   string
+	Calls  []ToolCall // assistant: the tools it asked for
+	CallID string     // tool: which call this is the result of
+}
+
+// Tool is a function a model may ask for.
+type Tool struct {
+	Name        string
+	Description string
+	Parameters  json.RawMessage // JSON Schema of an object
+}
+
+// ToolCall is a model's wish to run a tool.
+type ToolCall struct {
+	ID        string
+	Name      string
+	Arguments json.RawMessage // a JSON object
+}
+
+// Chunk is a piece of an answer: text, or a complete tool call.
+type Chunk struct {
+	Text string
+	Call *ToolCall
+}

@@ -1,0 +1,53 @@
+// Package wire is the HTTP layer without the contract: typed handlers, binding, validation, error shapes, OpenAPI.
+
+package wire
+
+import "encoding/json"
+
+// Opt tells a field that was left out from null and from a value.
+// The zero Opt was left out.
+type Opt[T any] struct {
+	Set  bool // the key was present
+	Null bool // and its value was null
+	V    T    // the value; zero when left out or null
+}
+
+// Some is a present value.
+func Some[T any](v T) Opt[T] { return Opt[T]{Set: true, V: v} }
+
+// Has reports whether a value, not null, was sent.
+func (o Opt[T]) Has() bool { return o.Set && !o.Null }
+
+// Or is the value, or def when none was sent.
+func (o Opt[T]) Or(def T) T {
+	if o.Has() {
+		return o.V
+	}
+	return def
+}
+
+// Ptr is the value, or nil for null and left out.
+func (o Opt[T]) Ptr() *T {
+	if !o.Has() {
+		return nil
+	}
+	return &o.V
+}
+
+// UnmarshalJSON records presence; encoding/json calls it for null too.
+func (o *Opt[T]) UnmarshalJSON(b []byte) error {
+	o.Set = true
+	if string(b) == "null" {
+		o.Null = true
+		return nil
+	}
+	return json.Unmarshal(b, &o.V)
+}
+
+// MarshalJSON writes null for left out and null alike.
+func (o Opt[T]) MarshalJSON() ([]byte, error) {
+	if !o.Has() {
+		return []byte("null"), nil
+	}
+	return json.Marshal(o.V)
+}

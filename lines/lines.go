@@ -86,7 +86,8 @@ type Media interface {
 	// It returns io.EOF when the leg is over. One reader.
 	Hear(ctx context.Context, buf []int16) (int, error)
 	// Play queues samples for the far end and blocks while more than 20 s are queued.
-	// It returns the position in samples, counted from the first Play, of the first sample queued.
+	// It returns the position in samples of the first sample queued: that many samples will have been played when its turn
+	// comes. Cleared samples leave no gap, so after Clear the next position is what Clear returned.
 	Play(ctx context.Context, pcm []int16) (start int64, err error)
 	// Clear drops what is queued and not yet sent. It returns the number of samples really sent so far.
 	Clear() (played int64)
@@ -112,11 +113,11 @@ type EventKind int
 
 const (
 	FirstIn     EventKind = iota // the first packet of the far end arrived
-	FirstOut                     // the first queued sample was sent
+	FirstOut                     // the first sample of an utterance (queued after silence) was sent; Pos is its position
 	SpeechStart                  // the far end began to speak; At is the onset
 	SpeechEnd                    // it stopped; At is the last voiced moment (the event comes a little later)
 	Digit                        // a key was pressed; Digit says which
-	Drained                      // every queued sample was sent; Pos = Played
+	Drained                      // every queued sample was sent; Pos = Played. Not after Clear
 	HeldOn                       // the far end put us on hold
 	HeldOff                      // and took us back
 )

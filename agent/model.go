@@ -28,6 +28,7 @@ type Request struct {
 	Purpose     Purpose
 	System      string
 	Messages    []Message
+	Instruction string // what to do now, said after the messages by the platform itself; empty for an ordinary answer
 	Tools       []Tool
 	Temperature float64         // 0-1
 	Language    string          // ISO 639-1 the answer must be in

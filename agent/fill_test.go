@@ -1,0 +1,49 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"parley/agent"
+)
+
+func TestFill(t *testing.T) {
+	v := agent.Values{"name": "Mia", "full name": "Mia Lee", "tricky": "{{name}}", "none": ""}
+	for _, c := range []struct{ text, spoken, written string }{
+		{"Hello {name}, {{name}}, {{ name }}, { name }!", "Hello Mia, Mia, Mia, Mia!", "Hello Mia, Mia, Mia, Mia!"},
+		{"Dear {full name}.", "Dear Mia Lee.", "Dear Mia Lee."},
+		{"[{{x}}][{x}]", "[][]", "[][{x}]"},
+		{"{{Name}} {Name}", " ", " {Name}"},
+		{"{{tricky}}", "{{name}}", "{{name}}"},
+		{"[{{none}}]", "[]", "[]"},
+		{"{} {{}} {{ }}", "{} {{}} {{ }}", "{} {{}} {{ }}"},
+		{"{{{name}}}", "{Mia}", "{Mia}"},
+		{"no braces", "no braces", "no braces"},
+		{"open {name and {{name", "open {name and {{name", "open {name and {{name"},
+		{`{"a": {"b": 1}}`, `{"a": }`, `{"a": {"b": 1}}`},
+	} {
+		if got := agent.Fill(c.text, v, agent.Spoken); got != c.spoken {
+			t.Errorf("spoken %q: got %q, want %q", c.text, got, c.spoken)
+		}
+		if got := agent.Fill(c.text, v, agent.Written); got != c.written {
+			t.Errorf("written %q: got %q, want %q", c.text, got, c.written)
+		}
+	}
+}
+
+func TestLayer(t *testing.T) {
+	now := time.Date(2027, 3, 1, 14, 30, 0, 0, time.UTC)
+	facts := agent.Facts{AssistantName: "Desk", CallID: "912", Now: now}
+	v := agent.Layer(facts.Values(),
+		map[string]any{"city": "Bonn", "assistant_name": "Fake", "customer_phone": "+491"},
+		map[string]any{"city": "Rome", "age": 41.5, "big": float64(12345678901), "vip": true, "gone": nil, "id": json.Number("7")})
+	for name, want := range map[string]string{
+		"city": "Bonn", "assistant_name": "Desk", "customer_phone": "", "age": "41.5", "big": "12345678901", "vip": "true",
+		"gone": "", "id": "7", "current_date": "2027-03-01", "current_time": "14:30", "call_id": "912",
+	} {
+		if got, ok := v[name]; !ok || got != want {
+			t.Errorf("%s: got %q %v, want %q", name, got, ok, want)
+		}
+	}
+}

@@ -11,13 +11,14 @@ import (
 	"parley/assets"
 )
 
-// bundle compiles one entry of app/ with everything it imports into one script and one style sheet.
-func bundle(entry string) (script, style []byte, err error) {
+// bundle compiles one entry of app/ with everything it imports into one script and one style sheet. The application is a
+// module; the widget is a classic script, which can see the element that loads it.
+func bundle(entry string, format api.Format) (script, style []byte, err error) {
 	result := api.Build(api.BuildOptions{
 		EntryPoints: []string{entry},
 		Bundle:      true,
 		Outdir:      "out",
-		Format:      api.FormatESModule,
+		Format:      format,
 		Target:      api.ES2022,
 		JSX:         api.JSXAutomatic, JSXImportSource: "preact",
 		MinifySyntax: true, MinifyWhitespace: true, MinifyIdentifiers: true,

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
 )
 
 //go:embed app
@@ -37,11 +39,11 @@ func newFile(body []byte, kind string) file {
 
 // New bundles the sources. It fails when an asset is missing from the binary or a source does not compile.
 func New() (*Console, error) {
-	script, style, err := bundle("main.tsx")
+	script, style, err := bundle("main.tsx", api.FormatESModule)
 	if err != nil {
 		return nil, err
 	}
-	widget, _, err := bundle("widget.ts")
+	widget, _, err := bundle("widget.ts", api.FormatIIFE)
 	if err != nil {
 		return nil, err
 	}

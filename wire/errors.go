@@ -1,0 +1,193 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
+	"parley/fault"
+)
+
+// Area is a family of routes that words its failures alike.
+type Area struct {
+	Name   string
+	Shape  func(*fault.Fault) any // the body of a failure; a struct, so that its keys keep their order
+	Fields bool                   // validation answers {message, errors}; otherwise Shape with the first sentence
+	Says   string                 // message of validation answers; empty = the first sentence and the count of the others
+	Phrase func(Failure) string   // words of failed rules; nil = Sentence
+}
+
+// Saying is the area with another message for validation answers.
+func (a Area) Saying(message string) Area {
+	a.Says = message
+	return a
+}
+
+// Message is the plain shape {"message":…}, which every area uses for the failures that any route can give.
+type Message struct {
+	Message string `json:"message"`
+}
+
+var statusOf = map[fault.Kind]int{
+	fault.Internal: 500, fault.Malformed: 400, fault.Unauthorized: 401, fault.NeedsPayment: 402, fault.Forbidden: 403,
+	fault.NotFound: 404, fault.Conflict: 409, fault.Gone: 410, fault.TooLarge: 413, fault.Unsupported: 415,
+	fault.Invalid: 422, fault.TooMany: 429, fault.Unavailable: 503,
+}
+
+var (
+	errTooLarge    = general(fault.TooLarge, "The request body is too large.")
+	errContentType = general(fault.Unsupported, "Unsupported content type. Send application/json.")
+	errUnavailable = &fault.Fault{Kind: fault.Unavailable, Message: "Service Unavailable", RetryAfter: 5}
+	// ErrUnauthenticated is the answer to a missing or bad credential, the same in every area.
+	ErrUnauthenticated = general(fault.Unauthorized, "Unauthenticated.")
+)
+
+// generalFault is worded {"message":…} in every area. A status other than 0 replaces that of the kind.
+type generalFault struct {
+	*fault.Fault
+	status int
+}
+
+func (g generalFault) Unwrap() error { return g.Fault }
+
+func general(k fault.Kind, format string, args ...any) error {
+	return generalFault{Fault: fault.New(k, "", format, args...)}
+}
+
+// bodyFault turns a reading error into its answer.
+func bodyFault(v Value, err error) (Value, error) {
+	if err == nil {
+		return v, nil
+	}
+	if _, tooLong := errors.AsType[*http.MaxBytesError](err); tooLong {
+		return Value{}, errTooLarge
+	}
+	return Value{}, general(fault.Malformed, "%s", bodySentence(err))
+}
+
+// answer is a failure as it goes out.
+type answer struct {
+	status int
+	body   any
+	extra  map[string]any
+	header http.Header
+	fault  *fault.Fault
+}
+
+// answerTo words err for the area.
+func (a Area) answerTo(err error, sorted func([]fault.Field) []fault.Field) answer {
+	f := fault.Of(err)
+	g, isGeneral := errors.AsType[generalFault](err)
+	_, known := errors.AsType[*fault.Fault](err)
+	out := answer{status: statusOf[f.Kind], extra: f.Extra, header: http.Header{}, fault: f}
+	if g.status != 0 {
+		out.status = g.status
+	}
+	if f.RetryAfter > 0 {
+		out.header.Set("Retry-After", strconv.Itoa(f.RetryAfter))
+	}
+	switch {
+	case f.Kind == fault.Unauthorized:
+		out.header.Set("WWW-Authenticate", "Bearer")
+		out.body, out.extra = Message{"Unauthenticated."}, nil
+	case f.Kind == fault.Unavailable:
+		out.header.Set("Retry-After", "5")
+		out.body = Message{"Service Unavailable"}
+	case len(f.Fields) > 0:
+		out.body = a.invalid(f, sorted(f.Fields))
+	case isGeneral || !known || a.Shape == nil:
+		out.body = Message{f.Message}
+	default:
+		out.body = a.Shape(f)
+	}
+	if f.Kind == fault.TooMany && f.RetryAfter > 0 {
+		out.extra = maps.Clone(f.Extra)
+		if out.extra == nil {
+			out.extra = map[string]any{}
+		}
+		out.extra["retry_after"] = f.RetryAfter
+	}
+	return out
+}
+
+// fieldErrors is the validation answer; Errors keeps the order of the field table.
+type fieldErrors struct {
+	Message string       `json:"message"`
+	Errors  errorsByName `json:"errors"`
+}
+
+type errorsByName []fault.Field
+
+// MarshalJSON writes {"field":["sentence"]} in order.
+func (fields errorsByName) MarshalJSON() ([]byte, error) {
+	var v Value
+	v.kind = isObject
+	for _, f := range fields {
+		list := Value{kind: isArray, items: []Value{Text(f.Sentence)}}
+		if i := slices.IndexFunc(v.members, func(m Member) bool { return m.Key == f.Name }); i >= 0 {
+			continue // one sentence per field
+		}
+		v.members = append(v.members, Member{f.Name, list})
+	}
+	return v.JSON(), nil
+}
+
+func (a Area) invalid(f *fault.Fault, fields []fault.Field) any {
+	first := fields[0].Sentence
+	if !a.Fields {
+		return a.Shape(&fault.Fault{Kind: f.Kind, Code: f.Code, Message: first})
+	}
+	message := first
+	switch {
+	case f.Message != "":
+		message = f.Message
+	case a.Says != "":
+		message = a.Says
+	case len(fields) == 2:
+		message += " (and 1 more error)"
+	case len(fields) > 2:
+		message += fmt.Sprintf(" (and %d more errors)", len(fields)-1)
+	}
+	return fieldErrors{message, fields}
+}
+
+// bytes is the answer's body with the extra keys at its end.
+func (a answer) bytes() []byte {
+	b, err := Marshal(a.body)
+	if err != nil {
+		panic(err) // the shapes of failures are fixed structs
+	}
+	for _, key := range slices.Sorted(maps.Keys(a.extra)) {
+		v, err := Marshal(a.extra[key])
+		if err != nil {
+			continue
+		}
+		b = bytes.TrimSuffix(b, []byte("}"))
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b, _ = jsontext.AppendQuote(b, key)
+		b = append(append(append(b, ':'), v...), '}')
+	}
+	return b
+}
+
+// Marshal writes an answer: compact, no HTML escapes, nil slices as [] and nil maps as {}.
+// Everything else is as encoding/json does it.
+func Marshal(v any) ([]byte, error) {
+	return json.Marshal(v, jsonv1.DefaultOptionsV1(),
+		json.FormatNilSliceAsNull(false), json.FormatNilMapAsNull(false), jsontext.EscapeForHTML(false), jsontext.EscapeForJS(false))
+}
+
+// IsOutage reports whether err is a failure of ours that deserves a line in the log.
+func IsOutage(err error) bool {
+	return fault.Of(err).Kind == fault.Internal && !errors.Is(err, context.Canceled)
+}

@@ -1,0 +1,280 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+)
+
+// source says which part of the request fills a field.
+type source byte
+
+const (
+	fromBody source = iota
+	fromQuery
+	fromPath
+)
+
+// plan is what the tags of one struct say, worked out once.
+type plan struct {
+	fields  []*field
+	unknown []int // index of the Unknown field, nil when there is none
+}
+
+// field is one input field: where it comes from, what it must be, and where it goes.
+type field struct {
+	name  string
+	from  source
+	index []int
+	typ   *typ
+	rules rules // of the value
+	each  rules // of every element of an array
+
+	required        bool
+	requiredIf      []condition
+	requiredWithout string
+	null            bool              // null is a value here
+	keep            bool              // white space stays, "" stays a string
+	also            []string          // other accepted keys
+	def             *Value            // taken when the field is absent
+	say             map[string]string // rule → sentence of this field's own
+	doc             string
+}
+
+type condition struct{ field, value string }
+
+// kind of a Go type as the wire sees it.
+type kind byte
+
+const (
+	kString kind = iota
+	kInt
+	kNumber
+	kMoney
+	kBool
+	kSlice
+	kMap
+	kStruct
+	kAny   // any, map values included: free-form JSON
+	kRaw   // json.RawMessage
+	kValue // Value
+	kRef
+	kFile
+	kCustom // implements Binding
+)
+
+type typ struct {
+	kind kind
+	t    reflect.Type // without Opt and pointer
+	elem *typ
+	plan *plan
+	opt  bool
+	ptr  bool
+}
+
+// Unknown in an input struct receives the top-level keys of the body that the struct does not know.
+type Unknown []string
+
+// Binding is a type that reads itself from the input, for inputs whose form depends on their content.
+// It reports what is wrong through b and must cope with every Value.
+type Binding interface {
+	BindWire(b Binder, v Value)
+}
+
+// optional marks Opt[T].
+type optional interface{ optType() reflect.Type }
+
+func (Opt[T]) optType() reflect.Type { return reflect.TypeFor[T]() }
+
+var (
+	bindingType  = reflect.TypeFor[Binding]()
+	optionalType = reflect.TypeFor[optional]()
+	plans        sync.Map // reflect.Type → *plan
+)
+
+func planOf(t reflect.Type) *plan {
+	if p, ok := plans.Load(t); ok {
+		return p.(*plan)
+	}
+	p := &plan{}
+	p.add(t, nil)
+	plans.Store(t, p)
+	return p
+}
+
+func (p *plan) add(t reflect.Type, index []int) {
+	for i := range t.NumField() {
+		sf := t.Field(i)
+		at := append(append([]int{}, index...), i)
+		if sf.Type == reflect.TypeFor[Unknown]() {
+			p.unknown = at
+			continue
+		}
+		if sf.Anonymous && sf.Type.Kind() == reflect.Struct && sf.Tag == "" {
+			p.add(sf.Type, at)
+			continue
+		}
+		f := &field{index: at, doc: sf.Tag.Get("doc")}
+		switch tag := sf.Tag; {
+		case tag.Get("path") != "":
+			f.name, f.from = tag.Get("path"), fromPath
+		case tag.Get("query") != "":
+			f.name, f.from = tag.Get("query"), fromQuery
+		default:
+			f.name, _, _ = strings.Cut(tag.Get("json"), ",")
+		}
+		if f.name == "" || f.name == "-" || !sf.IsExported() {
+			continue
+		}
+		f.typ = typeOf(sf.Type)
+		f.read(sf.Tag, t.Name()+"."+sf.Name)
+		p.fields = append(p.fields, f)
+	}
+}
+
+// read takes the rule, each, also, trim, default and say tags.
+func (f *field) read(tag reflect.StructTag, where string) {
+	defer func() {
+		if r := recover(); r != nil {
+			panic(fmt.Sprintf("wire: %s: %v", where, r))
+		}
+	}()
+	for _, word := range strings.Fields(tag.Get("rule")) {
+		name, arg, _ := strings.Cut(word, "=")
+		switch name {
+		case "required":
+			f.required = true
+		case "required_if":
+			other, value, _ := strings.Cut(arg, ":")
+			f.requiredIf = append(f.requiredIf, condition{other, value})
+		case "required_without":
+			f.requiredWithout = arg
+		case "null":
+			f.null = true
+		default:
+			f.rules = append(f.rules, newRule(name, arg))
+		}
+	}
+	f.rules = f.rules.joined()
+	for _, word := range strings.Fields(tag.Get("each")) {
+		name, arg, _ := strings.Cut(word, "=")
+		f.each = append(f.each, newRule(name, arg))
+	}
+	f.each = f.each.joined()
+	f.also = strings.FieldsFunc(tag.Get("also"), func(r rune) bool { return r == ',' })
+	f.keep = tag.Get("trim") == "no"
+	if def, ok := tag.Lookup("default"); ok {
+		v, err := parseJSON([]byte(def))
+		if err != nil {
+			v = Text(def)
+		}
+		f.def = &v
+	}
+	for part := range strings.SplitSeq(tag.Get("say"), "|") {
+		if rule, sentence, ok := strings.Cut(part, ":"); ok {
+			if f.say == nil {
+				f.say = map[string]string{}
+			}
+			f.say[strings.TrimSpace(rule)] = strings.TrimSpace(sentence)
+		}
+	}
+}
+
+func typeOf(t reflect.Type) *typ {
+	if t.Implements(optionalType) && t.Kind() == reflect.Struct {
+		inner := *typeOf(reflect.Zero(t).Interface().(optional).optType())
+		inner.opt = true
+		return &inner
+	}
+	if t.Kind() == reflect.Pointer && !t.Implements(bindingType) {
+		inner := *typeOf(t.Elem())
+		inner.ptr = true
+		return &inner
+	}
+	ty := &typ{t: t}
+	switch {
+	case reflect.PointerTo(t).Implements(bindingType):
+		ty.kind = kCustom
+	case t == reflect.TypeFor[Ref]():
+		ty.kind = kRef
+	case t == reflect.TypeFor[File]():
+		ty.kind = kFile
+	case t == reflect.TypeFor[Value]():
+		ty.kind = kValue
+	case t == reflect.TypeFor[Money]():
+		ty.kind = kMoney
+	case t == reflect.TypeFor[json.RawMessage]():
+		ty.kind = kRaw
+	default:
+		ty.byKind(t)
+	}
+	return ty
+}
+
+func (ty *typ) byKind(t reflect.Type) {
+	switch t.Kind() {
+	case reflect.String:
+		ty.kind = kString
+	case reflect.Int, reflect.Int64, reflect.Int32:
+		ty.kind = kInt
+	case reflect.Float64:
+		ty.kind = kNumber
+	case reflect.Bool:
+		ty.kind = kBool
+	case reflect.Slice:
+		ty.kind, ty.elem = kSlice, typeOf(t.Elem())
+	case reflect.Map:
+		ty.kind, ty.elem = kMap, typeOf(t.Elem())
+	case reflect.Struct:
+		ty.kind, ty.plan = kStruct, planOf(t)
+	case reflect.Interface:
+		ty.kind = kAny
+	default:
+		panic("no input can be read into " + t.String())
+	}
+}
+
+// typeRule is the rule whose sentence says that a value has the wrong type.
+func (ty *typ) typeRule() string {
+	switch ty.kind {
+	case kString:
+		return "string"
+	case kInt, kRef:
+		return "integer"
+	case kNumber, kMoney:
+		return "number"
+	case kBool:
+		return "boolean"
+	case kFile:
+		return "file"
+	}
+	return "array"
+}
+
+// rank places an error key among the fields: by field table, then array index, then nested field.
+func (p *plan) rank(key string) []int {
+	head, rest, _ := strings.Cut(key, ".")
+	for i, f := range p.fields {
+		if f.name == head {
+			return append([]int{i}, f.typ.rank(rest)...)
+		}
+	}
+	return []int{len(p.fields)}
+}
+
+func (ty *typ) rank(key string) []int {
+	if key == "" {
+		return nil
+	}
+	if ty.kind == kStruct {
+		return ty.plan.rank(key)
+	}
+	head, rest, _ := strings.Cut(key, ".")
+	n := 0
+	if _, err := fmt.Sscanf(head, "%d", &n); err != nil || ty.elem == nil {
+		return []int{n}
+	}
+	return append([]int{n}, ty.elem.rank(rest)...)
+}

@@ -1,0 +1,15 @@
+package vec
+
+import "golang.org/x/sys/cpu"
+
+var accelerated = cpu.X86.HasAVX2 && cpu.X86.HasFMA
+
+// dot is the inner product of n floats; n is a multiple of 8, at least 8.
+//
+//go:noescape
+func dot(a, b *float32, n int) float32
+
+// dot4 is Dot4 for n floats; n is a multiple of 8, at least 8.
+//
+//go:noescape
+func dot4(w, x *float32, stride, n int, out *[4]float32)

@@ -1,0 +1,112 @@
+#include "textflag.h"
+
+// func dot(a, b *float32, n int) float32
+// Blocks of 32 floats in four accumulators hide the latency of the multiply-add, then blocks of 8.
+TEXT ·dot(SB), NOSPLIT, $0-28
+	MOVQ   a+0(FP), SI
+	MOVQ   b+8(FP), DI
+	MOVQ   n+16(FP), CX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+
+block32:
+	CMPQ        CX, $32
+	JLT         block8
+	VMOVUPS     (SI), Y4
+	VMOVUPS     32(SI), Y5
+	VMOVUPS     64(SI), Y6
+	VMOVUPS     96(SI), Y7
+	VFMADD231PS (DI), Y4, Y0
+	VFMADD231PS 32(DI), Y5, Y1
+	VFMADD231PS 64(DI), Y6, Y2
+	VFMADD231PS 96(DI), Y7, Y3
+	ADDQ        $128, SI
+	ADDQ        $128, DI
+	SUBQ        $32, CX
+	JMP         block32
+
+block8:
+	TESTQ       CX, CX
+	JLE         sum
+	VMOVUPS     (SI), Y4
+	VFMADD231PS (DI), Y4, Y0
+	ADDQ        $32, SI
+	ADDQ        $32, DI
+	SUBQ        $8, CX
+	JMP         block8
+
+sum:
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y3, Y2, Y2
+	VADDPS       Y2, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPS       X1, X0, X0
+	VHADDPS      X0, X0, X0
+	VHADDPS      X0, X0, X0
+	VMOVSS       X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func dot4(w, x *float32, stride, n int, out *[4]float32)
+// One load of w serves four rows of x; two accumulators per row.
+TEXT ·dot4(SB), NOSPLIT, $0-40
+	MOVQ   w+0(FP), SI
+	MOVQ   x+8(FP), R8
+	MOVQ   stride+16(FP), DX
+	MOVQ   n+24(FP), CX
+	MOVQ   out+32(FP), DI
+	SHLQ   $2, DX
+	LEAQ   (R8)(DX*1), R9
+	LEAQ   (R9)(DX*1), R10
+	LEAQ   (R10)(DX*1), R11
+	XORQ   AX, AX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+
+pair:
+	CMPQ        CX, $16
+	JLT         single
+	VMOVUPS     (SI)(AX*1), Y4
+	VMOVUPS     32(SI)(AX*1), Y5
+	VFMADD231PS (R8)(AX*1), Y4, Y0
+	VFMADD231PS (R9)(AX*1), Y4, Y1
+	VFMADD231PS (R10)(AX*1), Y4, Y2
+	VFMADD231PS (R11)(AX*1), Y4, Y3
+	VFMADD231PS 32(R8)(AX*1), Y5, Y8
+	VFMADD231PS 32(R9)(AX*1), Y5, Y9
+	VFMADD231PS 32(R10)(AX*1), Y5, Y10
+	VFMADD231PS 32(R11)(AX*1), Y5, Y11
+	ADDQ        $64, AX
+	SUBQ        $16, CX
+	JMP         pair
+
+single:
+	TESTQ       CX, CX
+	JLE         sum4
+	VMOVUPS     (SI)(AX*1), Y4
+	VFMADD231PS (R8)(AX*1), Y4, Y0
+	VFMADD231PS (R9)(AX*1), Y4, Y1
+	VFMADD231PS (R10)(AX*1), Y4, Y2
+	VFMADD231PS (R11)(AX*1), Y4, Y3
+
+sum4:
+	VADDPS       Y8, Y0, Y0
+	VADDPS       Y9, Y1, Y1
+	VADDPS       Y10, Y2, Y2
+	VADDPS       Y11, Y3, Y3
+	VHADDPS      Y1, Y0, Y0
+	VHADDPS      Y3, Y2, Y2
+	VHADDPS      Y2, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPS       X1, X0, X0
+	VMOVUPS      X0, (DI)
+	VZEROUPPER
+	RET

@@ -1,11 +1,26 @@
 // Every page of the console and where it lives. Pages without a name are reached from others.
 import type { ComponentType } from 'preact'
-import { Talk } from './pages/talk'
-import { Calls } from './pages/calls'
+import { AssistantPage } from './pages/assistant'
+import { Assistants } from './pages/assistants'
 import { Call } from './pages/call'
+import { Calls } from './pages/calls'
+import { Conversations } from './pages/conversations'
+import { Developers } from './pages/developers'
+import { Knowledge, KnowledgeBase } from './pages/knowledge'
+import { Talk } from './pages/talk'
+import { Tools } from './pages/tools'
+import { Usage } from './pages/usage'
 
 export const pages: { path: string; name?: string; page: ComponentType<any> }[] = [
   { path: '/console', name: 'Talk', page: Talk },
+  { path: '/console/assistants', name: 'Assistants', page: Assistants },
+  { path: '/console/assistants/:id', page: AssistantPage },
   { path: '/console/calls', name: 'Calls', page: Calls },
   { path: '/console/calls/:id', page: Call },
+  { path: '/console/conversations', name: 'Conversations', page: Conversations },
+  { path: '/console/knowledge', name: 'Knowledge', page: Knowledge },
+  { path: '/console/knowledge/:id', page: KnowledgeBase },
+  { path: '/console/tools', name: 'Tools', page: Tools },
+  { path: '/console/developers', name: 'Developers', page: Developers },
+  { path: '/console/usage', name: 'Usage', page: Usage },
 ]

@@ -2,7 +2,6 @@
 // limits, idempotency, OpenAPI. On says how a route is written; package api holds the table of routes.
 package wire
 
-
 import "encoding/json"
 
 // Opt tells a field that was left out from null and from a value.

@@ -14,6 +14,7 @@ type Route struct {
 	Area         Area
 	Status       int // of a success
 	Summary      string
+	section      string
 
 	auth       auth
 	idempotent bool

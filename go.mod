@@ -99,3 +99,5 @@ require (
 	modernc.org/sqlite v1.60.1
 	pgregory.net/rapid v1.3.0
 )
+
+require github.com/jackc/puddle/v2 v2.2.3 // indirect

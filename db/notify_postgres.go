@@ -1,0 +1,55 @@
+package db
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// listenPostgres keeps one connection that hears every message, until ctx ends.
+func (d *DB) listenPostgres(ctx context.Context) {
+	for first := true; ctx.Err() == nil; first = false {
+		if err := d.listenOnce(ctx, first); ctx.Err() == nil {
+			slog.Warn("listening connection lost", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+func (d *DB) listenOnce(ctx context.Context, first bool) error {
+	c, err := pgx.Connect(ctx, d.url)
+	if err != nil {
+		return err
+	}
+	defer c.Close(context.WithoutCancel(ctx))
+	if _, err := c.Exec(ctx, `LISTEN parley`); err != nil {
+		return err
+	}
+	if !first {
+		d.bell.ring("", "") // whatever was said meanwhile is lost
+	}
+	for {
+		n, err := c.WaitForNotification(ctx)
+		if err != nil {
+			return err
+		}
+		d.hear(n.Payload)
+	}
+}
+
+// openClock gives the manual clock its own connection.
+func (d *DB) openClock() error {
+	cfg, err := pgx.ParseConfig(d.url)
+	if err != nil {
+		return err
+	}
+	d.clock.row = stdlib.OpenDB(*cfg)
+	d.clock.row.SetMaxOpenConns(1)
+	return nil
+}

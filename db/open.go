@@ -1,0 +1,111 @@
+package db
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// Option changes how a database is opened.
+type Option func(*settings)
+
+type settings struct {
+	synchronous string
+	conns       int
+	manual      bool
+}
+
+// Synchronous sets how hard SQLite pushes a commit to the disk: FULL (default: what was acknowledged survives
+// a power cut), NORMAL (survives a crash of the process only) or OFF (tests). PostgreSQL has its own setting.
+func Synchronous(mode string) Option { return func(s *settings) { s.synchronous = mode } }
+
+// Conns bounds the connections to PostgreSQL; default 20.
+func Conns(n int) Option { return func(s *settings) { s.conns = n } }
+
+// Manual makes durable time stand still until it is advanced, see [DB.Now].
+func Manual() Option { return func(s *settings) { s.manual = true } }
+
+// Open opens "sqlite:/path/file.db" or "postgres://…" and brings its tables up to date.
+func Open(ctx context.Context, url string, opts ...Option) (*DB, error) {
+	s := settings{synchronous: "FULL", conns: 20}
+	for _, o := range opts {
+		o(&s)
+	}
+	d := &DB{url: url, node: rand.Text()}
+	var err error
+	switch scheme, path, _ := strings.Cut(url, ":"); scheme {
+	case "sqlite":
+		err = d.openSQLite(path, s)
+	case "postgres", "postgresql":
+		err = d.openPostgres(url, s)
+	default:
+		err = fmt.Errorf("database.url: %q is neither sqlite:FILE nor postgres://…", scheme)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := d.prepare(ctx, s); err != nil {
+		d.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *DB) prepare(ctx context.Context, s settings) error {
+	if err := d.migrate(ctx); err != nil {
+		return err
+	}
+	if s.manual {
+		return d.SetManual(ctx)
+	}
+	return nil
+}
+
+func (d *DB) openSQLite(path string, s settings) (err error) {
+	switch s.synchronous {
+	case "FULL", "NORMAL", "OFF":
+	default:
+		return fmt.Errorf("database.synchronous: %q is not FULL, NORMAL or OFF", s.synchronous)
+	}
+	d.dialect = &sqlite
+	// The escaped path is a URI path: ?, # and % in file names stay what they are.
+	dsn := "file:" + (&url.URL{Path: path}).EscapedPath() +
+		"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)&_pragma=synchronous(" + s.synchronous + ")"
+	if d.write, err = sql.Open("sqlite", dsn+"&_txlock=immediate"); err != nil {
+		return err
+	}
+	d.write.SetMaxOpenConns(1)
+	if d.read, err = sql.Open("sqlite", dsn+"&_pragma=query_only(1)"); err != nil {
+		return err
+	}
+	readers := max(4, 2*runtime.NumCPU())
+	d.read.SetMaxOpenConns(readers)
+	d.read.SetMaxIdleConns(readers) // the default of 2 reopens the file all the time
+	return nil
+}
+
+func (d *DB) openPostgres(url string, s settings) error {
+	cfg, err := pgx.ParseConfig(url)
+	if err != nil {
+		return fmt.Errorf("database.url: %w", err) // pgx leaves the password out
+	}
+	if cfg.RuntimeParams["application_name"] == "" {
+		cfg.RuntimeParams["application_name"] = "parley"
+	}
+	d.dialect = &postgres
+	d.write = stdlib.OpenDB(*cfg)
+	d.write.SetMaxOpenConns(s.conns)
+	d.write.SetMaxIdleConns(s.conns)
+	d.write.SetConnMaxIdleTime(5 * time.Minute)
+	d.read = d.write
+	return nil
+}

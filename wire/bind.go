@@ -19,14 +19,36 @@ type Ref struct {
 	UUID string
 }
 
+// MarshalJSON writes the id, or without one the uuid; the zero Ref is null.
+func (r Ref) MarshalJSON() ([]byte, error) {
+	switch {
+	case r.ID != 0:
+		return strconv.AppendInt(nil, r.ID, 10), nil
+	case r.UUID != "":
+		return []byte(`"` + r.UUID + `"`), nil
+	}
+	return []byte("null"), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (r *Ref) UnmarshalJSON(b []byte) error {
+	v, err := parseJSON(b)
+	if err != nil {
+		return err
+	}
+	*r, _ = v.ref()
+	return nil
+}
+
 // binding is the reading of one request: it collects every field's first failure.
 type binding struct {
-	alias  map[string][]string // field name → vendor spellings
-	public func(rawURL string) bool
-	phrase func(Failure) string
-	body   Value
-	failed map[string]bool
-	fields []fault.Field
+	alias   map[string][]string // field name → vendor spellings
+	public  func(rawURL string) bool
+	phrase  func(Failure) string
+	body    Value
+	require []string // top-level fields that this route demands
+	failed  map[string]bool
+	fields  []fault.Field
 }
 
 func newBinding(alias map[string][]string, public func(string) bool, phrase func(Failure) string) *binding {
@@ -144,13 +166,17 @@ func (b *binding) field(f *field, parent Value, key string, dst reflect.Value) {
 	v, present := b.lookup(parent, f)
 	v = v.trim(f.keep)
 	if v.IsNull() {
-		if rule, a, value := f.demanded(b, parent); rule != "" {
+		rule, a, value := f.demanded(b, parent)
+		if slices.Contains(b.require, key) {
+			rule = "required"
+		}
+		if rule != "" {
 			b.failOwn(f, Failure{Key: key, Rule: rule, A: a, B: value})
 			return
 		}
 	}
 	switch {
-	case !present && f.def != nil:
+	case f.def != nil && (!present || v.IsNull() && f.nullDefault):
 		v = *f.def
 	case !present:
 		return

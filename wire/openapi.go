@@ -136,11 +136,15 @@ func (s *schemas) operation(r *Route) object {
 		op["parameters"] = params
 	}
 	if body := s.body(r.plan, fromBody); body != nil && r.Method != "GET" && r.Method != "DELETE" {
+		demanded := append(required(r.plan, fromBody), r.require...)
+		if len(demanded) > 0 {
+			body["required"] = demanded
+		}
 		content := jsonOf(body)
 		if r.multipart {
 			content["multipart/form-data"] = object{"schema": body}
 		}
-		op["requestBody"] = object{"content": content, "required": len(required(r.plan, fromBody)) > 0}
+		op["requestBody"] = object{"content": content, "required": len(demanded) > 0}
 	}
 	return op
 }

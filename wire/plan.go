@@ -36,6 +36,7 @@ type field struct {
 	requiredIf      []condition
 	requiredWithout string
 	null            bool              // null is a value here
+	nullDefault     bool              // null stands for the default
 	keep            bool              // white space stays, "" stays a string
 	also            []string          // other accepted keys
 	def             *Value            // taken when the field is absent
@@ -152,7 +153,7 @@ func (f *field) read(tag reflect.StructTag, where string) {
 		case "required_without":
 			f.requiredWithout = arg
 		case "null":
-			f.null = true
+			f.null, f.nullDefault = true, arg == "default"
 		default:
 			f.rules = append(f.rules, newRule(name, arg))
 		}

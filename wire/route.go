@@ -22,6 +22,7 @@ type Route struct {
 	hidden     bool
 	produces   string // content type of a streamed answer
 	limits     []Limit
+	require    []string
 	find       func(context.Context, any) error
 	check      func(context.Context, any) error
 	origins    func(context.Context, any) ([]string, error)
@@ -57,7 +58,7 @@ type Option func(*Route)
 //	                 max=N min=N (characters, amount, elements or kB, by type) oneof=a|b url public email uuid ip
 //	                 e164 phone(lenient) distinct different=other date clock(H:i) timezone pattern=regexp upper lower
 //	each:"…"         the same rules for every element of an array
-//	default:"3"      taken when the field is absent
+//	default:"3"      taken when the field is absent, and with rule:"null=default" also for null
 //	also:"country"   further accepted spellings, comma-separated
 //	trim:"no"        white space stays
 //	say:"pattern: …" a sentence of the field's own for a rule; several are separated by |
@@ -122,6 +123,12 @@ func Summary(s string) Option { return func(r *Route) { r.Summary = s } }
 // Limited adds rate limits to the route; all must allow a request.
 func Limited(limits ...Limit) Option {
 	return func(r *Route) { r.limits = append(r.limits, limits...) }
+}
+
+// Require demands top-level fields that the input's own tags leave optional: a create route that shares its input
+// with the update.
+func Require(fields ...string) Option {
+	return func(r *Route) { r.require = append(r.require, fields...) }
 }
 
 // Find looks up what the path names, before the body is validated; its error is the answer. What it found it may

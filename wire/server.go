@@ -261,7 +261,7 @@ func (x *exchange) read() error {
 	}
 	x.in = x.route.fresh()
 	x.bound = newBinding(x.s.alias, x.s.cfg.Public, x.route.Area.Phrase)
-	x.bound.body = body
+	x.bound.body, x.bound.require = body, x.route.require
 	dst := reflect.ValueOf(x.in).Elem()
 	readPath(x.route.plan, x.path, dst)
 	x.bound.object(x.route.plan, readQuery(x.r.URL.RawQuery), "", dst, fromQuery)

@@ -1,0 +1,29 @@
+// Package builtin holds the engines that need no key and no network: flite speaks, pocketsphinx listens, both as
+// WebAssembly in this process, English only.
+package builtin
+
+import "sync"
+
+// Engines are the built-in speech engines of one process. Nothing is loaded before it is needed. All methods may be
+// called from any goroutine.
+type Engines struct {
+	machine *machine
+	work    sync.WaitGroup // instances in use
+	mouth   mouth
+	ears    ears
+}
+
+// Open prepares engines that keep their compiled code in dir, the data directory. It does no I/O.
+func Open(dir string) *Engines {
+	e := &Engines{machine: &machine{dir: dir}}
+	e.mouth.init()
+	e.ears.init()
+	return e
+}
+
+// Close waits until nobody uses the engines any more and gives back all memory. They cannot be used afterwards.
+func (e *Engines) Close() error {
+	e.work.Wait()
+	e.ears.drop()
+	return e.machine.close()
+}

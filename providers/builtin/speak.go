@@ -1,0 +1,203 @@
+package builtin
+
+import (
+	"context"
+	"iter"
+	"runtime"
+
+	"parley/audio"
+	"parley/fault"
+	"parley/voice"
+)
+
+// speaker is one of flite's voices.
+type speaker struct {
+	code    string
+	rate    int     // Hz of the samples it makes
+	pitch   float64 // Hz, mean
+	spread  float64 // Hz, standard deviation of the pitch
+	stretch float64 // duration factor of its normal speed
+	gain    float64 // brings all speakers to one loudness
+}
+
+var speakers = []speaker{
+	{"slt", 16000, 172, 27, 1, 0.6},
+	{"rms", 16000, 98, 24, 1, 1.1},
+	{"awb", 16000, 132, 25, 1, 1},
+	{"kal16", 16000, 95, 11, 1.1, 2.2},
+	{"kal", 8000, 95, 11, 1.1, 1},
+}
+
+// mouth is what the synthesizer keeps.
+type mouth struct {
+	turns    chan struct{} // a token per synthesis that may run at once
+	prepared prepared
+}
+
+func (m *mouth) init() { m.turns = make(chan struct{}, max(2, runtime.NumCPU())) }
+
+// Speak yields the sentence in pieces of about 20 ms at 16 kHz (voice kal: 8 kHz), the first after some tens of
+// milliseconds; leading and trailing silence is cut. A voice or language it does not have is a *fault.Fault.
+// Stability below 1 varies pitch and tempo from one reading to the next; similarity moves the pitch from a neutral
+// 120 Hz to the speaker's own.
+func (e *Engines) Speak(ctx context.Context, s voice.Speech) iter.Seq2[audio.Frame, error] {
+	return func(yield func(audio.Frame, error) bool) {
+		if err := e.speak(ctx, s, yield); err != nil {
+			yield(audio.Frame{}, err)
+		}
+	}
+}
+
+// speak lets the synthesis run ahead in its own goroutine, so that a slow listener does not hold an instance.
+func (e *Engines) speak(ctx context.Context, s voice.Speech, yield func(audio.Frame, error) bool) error {
+	who, err := cast(s)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	made := make(chan audio.Frame, 256)
+	failed := make(chan error, 1)
+	go func() {
+		defer close(made)
+		failed <- e.recite(ctx, who, s, func(f audio.Frame) error {
+			select {
+			case made <- f:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	}()
+	defer func() {
+		stop()
+		for range made { // until the goroutine is gone
+		}
+	}()
+	for f := range made {
+		if !yield(f, nil) {
+			return nil
+		}
+	}
+	return <-failed
+}
+
+// recite sends the whole text, clause by clause, with pauses between.
+func (e *Engines) recite(ctx context.Context, who speaker, s voice.Speech, send func(audio.Frame) error) error {
+	if f, ok := e.mouth.prepared.get(s); ok {
+		return inPieces(f, send)
+	}
+	reading := newReading(s)
+	for i, c := range clauses(plain(s.Text)) {
+		if i > 0 {
+			quiet := int(reading.pause(c.before).Seconds() * float64(who.rate))
+			if err := inPieces(audio.Frame{Rate: who.rate, PCM: make([]int16, quiet)}, send); err != nil {
+				return err
+			}
+		}
+		d := reading.deliver(who, c)
+		trim := trimmer{lead: who.rate / 50, tail: who.rate / 25}
+		err := e.flite(ctx, c.text, d, func(pcm []int16) error {
+			if pcm = trim.push(pcm); len(pcm) == 0 {
+				return nil
+			}
+			amplify(pcm, d.gain)
+			return send(audio.Frame{Rate: who.rate, PCM: pcm})
+		})
+		if err != nil {
+			return err
+		}
+		if last := trim.flush(); len(last) > 0 {
+			amplify(last, d.gain)
+			if err := send(audio.Frame{Rate: who.rate, PCM: last}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// cast finds the speaker; no voice code means the first.
+func cast(s voice.Speech) (speaker, error) {
+	if !english(s.Language) {
+		return speaker{}, fault.New(fault.Invalid, "LANGUAGE_NOT_SUPPORTED",
+			"The built-in voices speak English only, not %q. Connect a speech provider for other languages.", s.Language)
+	}
+	if s.Voice == "" {
+		return speakers[0], nil
+	}
+	for _, who := range speakers {
+		if who.code == s.Voice {
+			return who, nil
+		}
+	}
+	return speaker{}, fault.New(fault.Invalid, "VOICE_NOT_FOUND", "There is no built-in voice %q.", s.Voice)
+}
+
+// english reports whether a language code, which may be empty, means English.
+func english(code string) bool {
+	return code == "" || len(code) >= 2 && (code[:2] == "en" || code[:2] == "EN") && (len(code) == 2 || code[2] == '-' || code[2] == '_')
+}
+
+func inPieces(f audio.Frame, send func(audio.Frame) error) error {
+	for step := f.Rate / 50; len(f.PCM) > 0; {
+		n := min(step, len(f.PCM))
+		if err := send(audio.Frame{Rate: f.Rate, PCM: f.PCM[:n:n]}); err != nil {
+			return err
+		}
+		f.PCM = f.PCM[n:]
+	}
+	return nil
+}
+
+func amplify(pcm []int16, gain float64) {
+	for i, x := range pcm {
+		pcm[i] = int16(max(-32768, min(32767, float64(x)*gain)))
+	}
+}
+
+// trimmer cuts the silence at both ends of a clause while it is being made.
+type trimmer struct {
+	lead, tail int // samples of silence that stay
+	begun      bool
+	held       []int16 // not loud, or before the first loud sample
+}
+
+// quiet is the amplitude below which flite's voices are silent; they hiss at up to 130 between words.
+const quiet = 200
+
+// push takes what was made and returns what is sure to be heard.
+func (t *trimmer) push(pcm []int16) []int16 {
+	held := len(t.held)
+	t.held = append(t.held, pcm...)
+	first, last := -1, -1
+	for i := held; i < len(t.held); i++ {
+		if x := t.held[i]; x > quiet || x < -quiet {
+			if first < 0 {
+				first = i
+			}
+			last = i
+		}
+	}
+	if last < 0 {
+		if !t.begun {
+			t.held = t.held[max(0, len(t.held)-t.lead):]
+		}
+		return nil
+	}
+	from := 0
+	if !t.begun {
+		from = max(0, first-t.lead)
+		t.begun = true
+	}
+	sure := t.held[from : last+1 : last+1]
+	t.held = append([]int16(nil), t.held[last+1:]...)
+	return sure
+}
+
+// flush returns the end of the clause.
+func (t *trimmer) flush() []int16 {
+	if !t.begun {
+		return nil
+	}
+	return t.held[:min(len(t.held), t.tail)]
+}

@@ -1,0 +1,200 @@
+// Package config is every setting of the program, typed, with its default, and where its value came from:
+// flag, environment, file or default, in this order of strength.
+package config
+
+import (
+	"time"
+
+	"parley/wire"
+)
+
+// Config holds the effective settings. A field's key is the path of its tags: Clock.Mode is clock.mode and
+// PARLEY_CLOCK_MODE. A nil pointer means none.
+type Config struct {
+	Data   string `key:"data" doc:"folder of everything that is stored"`
+	Listen string `key:"listen" check:"address" doc:"HTTP address, HOST:PORT"`
+	Dev    bool   `key:"dev" doc:"allow loopback destinations for webhooks, tools, documents and calendars"`
+
+	PublicURL string   `key:"public_url" check:"url" doc:"scheme and host that customers use; empty = those of the request"`
+	Roles     []string `key:"roles" oneof:"all api voice work" doc:"what this process does"`
+
+	Database struct {
+		URL         string `key:"url" check:"database" secret:"url" doc:"postgres://… or empty = SQLite in the data folder"`
+		Synchronous string `key:"synchronous" oneof:"full normal" doc:"SQLite only: full = no acknowledged write is ever lost, normal = a power cut may lose the last ones"`
+	} `key:"database"`
+	Blobs struct {
+		URL string `key:"url" check:"blobs" secret:"url" doc:"s3://bucket?endpoint=… or empty = files in the data folder"`
+	} `key:"blobs"`
+	Log struct {
+		Level    string `key:"level" oneof:"debug info warn error"`
+		Format   string `key:"format" oneof:"text json"`
+		Personal bool   `key:"personal" doc:"write personal data too: numbers, names, words spoken"`
+	} `key:"log"`
+
+	HTTP struct {
+		CORSOrigins []string `key:"cors_origins" doc:"pages of these origins may call every route"`
+	} `key:"http"`
+	SIP struct {
+		Listen   []string `key:"listen" check:"sip" doc:"udp:// and tcp:// addresses"`
+		PublicIP string   `key:"public_ip" check:"ip" doc:"address in signalling and media when it differs from the local one"`
+	} `key:"sip"`
+	RTP struct {
+		Ports string `key:"ports" check:"ports" doc:"range of UDP ports for media"`
+	} `key:"rtp"`
+	WebRTC struct {
+		Listen   string `key:"listen" check:"webrtc" doc:"one UDP address for all browser calls"`
+		PublicIP string `key:"public_ip" check:"ip"`
+	} `key:"webrtc"`
+	Telephony Telephony `key:"telephony"`
+	Numbers   struct {
+		Countries []string `key:"countries" check:"countries" doc:"where phone numbers can be bought"`
+	} `key:"numbers"`
+
+	Clock struct {
+		Mode string `key:"mode" oneof:"real manual" doc:"manual: durable time stands still until the simulator advances it"`
+	} `key:"clock"`
+	Simulator struct {
+		Enabled string `key:"enabled" oneof:"auto true false" doc:"auto: on while there is no real carrier and the server listens on loopback only"`
+	} `key:"simulator"`
+	Compat struct {
+		FieldAliases map[string]string `key:"field_aliases" doc:"other spellings of incoming fields"`
+	} `key:"compat"`
+	Limits struct {
+		PerKeyPerMinute int  `key:"per_key_per_minute" min:"0" doc:"requests per minute and key; 0 = no limit"`
+		DailyOutbound   *int `key:"daily_outbound" min:"0" doc:"outbound calls per rolling day through carriers of the installation"`
+	} `key:"limits"`
+
+	Billing Billing `key:"billing"`
+	Plan    struct {
+		Default Plan `key:"default"`
+	} `key:"plan"`
+	Prices Prices `key:"prices"`
+	Rates  struct {
+		File     string     `key:"file" doc:"prices by destination prefix; empty = the shipped table"`
+		OwnTrunk wire.Money `key:"own_trunk" doc:"per started minute over an own trunk"`
+	} `key:"rates"`
+
+	Models        Models `key:"models"`
+	OpenAI        OpenAI `key:"openai"`
+	Conversations struct {
+		PublicHistory string `key:"public_history" oneof:"widget all none" doc:"which conversations a uuid alone may read"`
+	} `key:"conversations"`
+	Calendar struct {
+		USURL string `key:"us_url" check:"url"`
+		EUURL string `key:"eu_url" check:"url"`
+	} `key:"calendar"`
+	Webhooks struct {
+		LongTail bool `key:"long_tail" doc:"go on trying after 2 minutes: 15 min, 1 h, 6 h"`
+	} `key:"webhooks"`
+	WhatsApp struct {
+		ResponseDelay     time.Duration `key:"response_delay" min:"0" max:"300" doc:"messages within this time are answered together"`
+		VoiceCallMinLimit int           `key:"voice_call_min_limit" min:"0"`
+	} `key:"whatsapp"`
+	Outbound struct {
+		AllowCIDRs []string `key:"allow_cidrs" check:"cidrs" doc:"private networks that webhooks, tools and documents may reach"`
+	} `key:"outbound"`
+	Retention struct {
+		RecordingsDays *int `key:"recordings_days" min:"1"`
+	} `key:"retention"`
+}
+
+// Telephony is what calls may do.
+type Telephony struct {
+	DefaultNumber    string   `key:"default_number" doc:"caller number of accounts without one; empty = the simulator's line"`
+	AllowedCountries []string `key:"allowed_countries" check:"countries" doc:"empty = all"`
+	InboundReserve   float64  `key:"inbound_reserve" min:"0" max:"1" doc:"share of lines kept for inbound calls"`
+	TransferMethod   string   `key:"transfer_method" oneof:"bridge refer"`
+	ProxyAddress     string   `key:"proxy_address" doc:"outbound proxy of trunks that ask for it"`
+}
+
+// Billing is how accounts pay.
+type Billing struct {
+	Enforce         bool       `key:"enforce" doc:"false: costs are booked, nothing is refused for balance"`
+	StartingBalance wire.Money `key:"starting_balance" doc:"of the installation's first account, in its unit"`
+	Currency        string     `key:"currency" check:"currency"`
+}
+
+// Plan is what an account may have.
+type Plan struct {
+	MaxCampaigns        *int       `key:"max_campaigns" min:"0"`
+	MaxAssistants       *int       `key:"max_assistants" min:"0"`
+	MaxTools            *int       `key:"max_tools" min:"0"`
+	ParallelPerCampaign int        `key:"parallel_per_campaign" min:"1" max:"10"`
+	ParallelPerAccount  int        `key:"parallel_per_account" min:"1"`
+	MinutePrice         wire.Money `key:"minute_price"`
+}
+
+// Prices are per message.
+type Prices struct {
+	ChatMessage            wire.Money `key:"chat_message"`
+	WhatsAppMarketing      wire.Money `key:"whatsapp_marketing"`
+	WhatsAppUtility        wire.Money `key:"whatsapp_utility"`
+	WhatsAppAuthentication wire.Money `key:"whatsapp_authentication"`
+	WhatsAppFreeform       wire.Money `key:"whatsapp_freeform"`
+	SMS                    wire.Money `key:"sms"`
+}
+
+// Models name the models of new settings; empty = the built-in engines.
+type Models struct {
+	DefaultLLM        string `key:"default_llm"`
+	DefaultMultimodal string `key:"default_multimodal"`
+	DefaultDualplex   string `key:"default_dualplex"`
+	DefaultChat       string `key:"default_chat"`
+}
+
+// OpenAI is any endpoint that speaks that protocol; no key and no address = none.
+type OpenAI struct {
+	APIKey   string `key:"api_key" secret:"true" also:"OPENAI_API_KEY"`
+	BaseURL  string `key:"base_url" check:"url" also:"OPENAI_BASE_URL"`
+	Model    string `key:"model" doc:"chat model; empty = the first that the endpoint offers"`
+	STTModel string `key:"stt_model" doc:"transcription model; empty = none"`
+	TTSModel string `key:"tts_model" doc:"speech model; empty = none"`
+}
+
+// Default is the configuration of a start without flags, environment and file.
+func Default() *Config {
+	c := &Config{Data: "./data", Listen: "127.0.0.1:8080", Roles: []string{"all"}}
+	c.Database.Synchronous = "full"
+	c.Log.Level, c.Log.Format = "info", "text"
+	c.SIP.Listen = []string{"udp://127.0.0.1:5060", "tcp://127.0.0.1:5060"}
+	c.RTP.Ports = "20000-29999"
+	c.WebRTC.Listen = "udp://127.0.0.1:7882"
+	c.Telephony = Telephony{InboundReserve: 0.3, TransferMethod: "bridge"}
+	c.Numbers.Countries = []string{"US", "CA", "GB", "AU", "IL", "PL", "FI", "NL", "DK", "IT"}
+	c.Clock.Mode = "real"
+	c.Simulator.Enabled = "auto"
+	c.Compat.FieldAliases = calendarSpellings()
+	c.Limits.PerKeyPerMinute = 600
+	c.Billing = Billing{Enforce: true, StartingBalance: 10000 * wire.MoneyUnit, Currency: "USD"}
+	c.Plan.Default = Plan{ParallelPerCampaign: 10, ParallelPerAccount: 100, MinutePrice: wire.MoneyUnit / 10}
+	c.Prices = Prices{ChatMessage: cents(1), WhatsAppMarketing: cents(8), WhatsAppUtility: cents(3),
+		WhatsAppAuthentication: cents(3), WhatsAppFreeform: cents(1) / 2, SMS: cents(5)}
+	c.Conversations.PublicHistory = "widget"
+	c.Calendar.USURL, c.Calendar.EUURL = "https://api.cal.com", "https://api.cal.eu"
+	c.Webhooks.LongTail = true
+	c.WhatsApp.ResponseDelay, c.WhatsApp.VoiceCallMinLimit = 2*time.Second, 1000
+	return c
+}
+
+func cents(n wire.Money) wire.Money { return n * wire.MoneyUnit / 100 }
+
+// calendarSpellings maps the calendar vendor's spellings to the calendar_* fields.
+func calendarSpellings() map[string]string {
+	out := map[string]string{}
+	for _, prefix := range []string{"cal_", "calcom_", "cal_com_"} {
+		for _, field := range []string{"api_key", "event_slug", "team_slug", "endpoint", "custom_endpoint", "booking_fields"} {
+			out[prefix+field] = "calendar_" + field
+		}
+	}
+	return out
+}
+
+// Has reports whether this process has a role.
+func (c *Config) Has(role string) bool {
+	for _, r := range c.Roles {
+		if r == role || r == "all" {
+			return true
+		}
+	}
+	return false
+}

@@ -147,7 +147,7 @@ func (l *Loaded) readEnv(env []string) error {
 		}
 	}
 	for name := range given {
-		if strings.HasPrefix(name, "PARLEY_") && !known[name] {
+		if strings.HasPrefix(name, "PARLEY_") && !strings.HasPrefix(name, "PARLEY_TEST_") && !known[name] {
 			return fmt.Errorf("unknown variable %s", name)
 		}
 	}

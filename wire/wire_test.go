@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"flag"
 	"io"
 	"log/slog"
 	"net/http"
@@ -321,7 +322,9 @@ func TestPages(t *testing.T) {
 		"?page=2", "", "?page=4", "?per_page=1&status=a+b&page=20", "?per_page=2&page=3", "?page=0", "?per_page=101", "?page=x", "?page=99999999999999")
 }
 
-// golden compares what each case gives with testdata/name.txt; PARLEY_UPDATE=1 rewrites the file.
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// golden compares what each case gives with testdata/name.txt.
 func golden(t *testing.T, name string, run func(string) string, cases ...string) {
 	t.Helper()
 	var b strings.Builder
@@ -329,7 +332,7 @@ func golden(t *testing.T, name string, run func(string) string, cases ...string)
 		b.WriteString("> " + c + "\n" + run(c) + "\n")
 	}
 	file := "testdata/" + name + ".txt"
-	if os.Getenv("PARLEY_UPDATE") != "" {
+	if *update {
 		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}

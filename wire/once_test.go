@@ -1,0 +1,115 @@
+package wire
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"parley/db"
+	"parley/db/dbtest"
+	"parley/fault"
+)
+
+type buyIn struct {
+	Shop  int64  `path:"shop"`
+	What  string `json:"what" rule:"required"`
+	Count int64  `json:"count"`
+}
+
+type bought struct {
+	N int `json:"n"`
+}
+
+func TestIdempotency(t *testing.T) {
+	for name, url := range map[string]func(testing.TB) string{"sqlite": dbtest.SQLiteURL, "postgres": dbtest.PostgresURL} {
+		t.Run(name, func(t *testing.T) { testIdempotency(t, dbtest.Open(t, url(t), db.Manual())) })
+	}
+}
+
+func testIdempotency(t *testing.T, d *db.DB) {
+	records, err := NewStored(t.Context(), d, "n1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	started, release := make(chan bool), make(chan bool)
+	buy := func(_ context.Context, in *buyIn) (bought, error) {
+		switch in.What {
+		case "poor":
+			return bought{}, fault.New(fault.NeedsPayment, "", "No money.")
+		case "refund":
+			n++
+			return bought{}, Final(fault.Wrap(http.ErrHandlerTimeout, "", "It is refunded."))
+		case "slow":
+			started <- true
+			<-release
+		}
+		n++
+		return bought{n}, nil
+	}
+	auth := func(r *http.Request) (context.Context, Who, error) {
+		account := int64(len(r.Header.Get("Authorization")))
+		return r.Context(), Who{Key: "k", Account: account}, nil
+	}
+	do := testServer(t, Config{Authenticate: auth, Records: records}, On(plain, "POST /shops/{shop}/buy", 201, buy, Idempotent(), Alias("POST /shop/{shop}/buy")))
+	check := func(req, key, as string, status int, want string) http.Header {
+		t.Helper()
+		got, body, h := do(req, "Idempotency-Key: "+key, "Authorization: "+as)
+		if got != status || body != want {
+			t.Errorf("%q: %d %s, want %d %s", req, got, body, status, want)
+		}
+		return h
+	}
+	const reused = `{"message":"Idempotency key already used with a different request."}`
+	if h := check("POST /api/shops/1/buy\n{\"what\":\"tea\",\"count\":1}", "a", "me", 201, `{"n":1}`); h.Get("Idempotency-Replayed") != "" {
+		t.Error("the first answer says that it is a replay")
+	}
+	if h := check("POST /api/shop/1/buy\n{ \"count\":1.0, \"what\":\" tea \"}", "a", "me", 201, `{"n":1}`); h.Get("Idempotency-Replayed") != "true" {
+		t.Error("a replay does not say so")
+	}
+	check("POST /api/shops/1/buy\n{\"what\":\"tea\"}", "a", "me", 409, reused)
+	check("POST /api/shops/2/buy\n{\"what\":\"tea\"}", "a", "me", 201, `{"n":2}`)
+	check("POST /api/shops/1/buy\n{\"what\":\"tea\"}", "a", "other", 201, `{"n":3}`)
+	check("POST /api/shops/1/buy\n{}", "b", "me", 422, asErrors("what: The what field is required."))
+	check("POST /api/shops/1/buy\n{\"what\":\"poor\"}", "b", "me", 402, `{"message":"No money."}`)
+	check("POST /api/shops/1/buy\n{\"what\":\"tea\"}", "b", "me", 201, `{"n":4}`)
+	check("POST /api/shops/1/buy\n{\"what\":\"refund\"}", "c", "me", 500, `{"message":"It is refunded."}`)
+	check("POST /api/shops/1/buy\n{\"what\":\"refund\"}", "c", "me", 500, `{"message":"It is refunded."}`)
+	if n != 5 {
+		t.Errorf("%d effects, want 5", n)
+	}
+
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		do("POST /api/shops/1/buy\n{\"what\":\"slow\"}", "Idempotency-Key: d", "Authorization: me")
+	}()
+	<-started
+	h := check("POST /api/shops/1/buy\n{\"what\":\"slow\"}", "d", "me", 409, `{"message":"A request with this idempotency key is still in progress."}`)
+	if h.Get("Retry-After") != "1" {
+		t.Error("no Retry-After")
+	}
+	if _, err := NewStored(t.Context(), d, "n2"); err != nil { // another node's start forgets nothing of ours
+		t.Fatal(err)
+	}
+	check("POST /api/shops/1/buy\n{\"what\":\"slow\"}", "d", "me", 409, `{"message":"A request with this idempotency key is still in progress."}`)
+	if _, err := NewStored(t.Context(), d, "n1"); err != nil { // a restart of this node does
+		t.Fatal(err)
+	}
+	check("POST /api/shops/1/buy\n{\"what\":\"tea\"}", "d", "me", 201, `{"n":6}`)
+	release <- true
+	<-done
+
+	if _, err := d.Advance(t.Context(), 24*time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	check("POST /api/shops/1/buy\n{\"what\":\"tea\"}", "a", "me", 201, `{"n":8}`)
+	if err := records.Purge(t.Context(), d.Now()); err != nil {
+		t.Fatal(err)
+	}
+	var left int
+	if err := d.Get(t.Context(), &left, `SELECT count(*) FROM idempotency`); err != nil || left != 1 {
+		t.Errorf("%d records left, %v", left, err)
+	}
+}

@@ -89,7 +89,7 @@ var (
 )
 
 // BuiltIns are the functions of an assistant's built-in tools, in their order. Several tools of one type get
-// the suffixes _2, _3. zone is used where a tool names none.
+// the suffixes _2, _3. now is in the assistant's time zone, which a transfer may override.
 func BuiltIns(tools []BuiltIn, e Effects, v Values, now time.Time) []Function {
 	var out []Function
 	seen := map[string]int{}

@@ -104,9 +104,10 @@ func TestSystemPrompt(t *testing.T) {
 		Passages: []agent.Passage{{Document: "Hours", Text: "Open\n at nine."}},
 	}
 	golden(t, "testdata/system.txt", p.System())
-	prompt, passages := agent.Split(p.System())
-	if prompt != "You are Desk.\nFAQ:\n- {keep} " || len(passages) != 1 || passages[0] != "Hours: Open at nine." {
-		t.Errorf("split: %q %q", prompt, passages)
+	parts := agent.Split(p.System())
+	if parts.Prompt != "You are Desk.\nFAQ:\n- {keep} " || !parts.Now.Equal(noon) || len(parts.Notes) != 4 ||
+		len(parts.Passages) != 1 || parts.Passages[0] != (agent.Passage{Document: "Hours", Text: "Open at nine."}) {
+		t.Errorf("split: %+v", parts)
 	}
 }
 

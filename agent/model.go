@@ -32,6 +32,7 @@ type Request struct {
 	Tools       []Tool
 	Temperature float64         // 0-1
 	Language    string          // ISO 639-1 the answer must be in
+	Wanted      []Field         // what the conversation should find out, for models that do not read prose
 	Schema      json.RawMessage // JSON Schema of the wanted answer; nil = free text. Evaluation only
 }
 

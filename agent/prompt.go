@@ -39,7 +39,7 @@ func (p Prompt) System() string {
 	b.WriteString(Fill(p.Text, p.Values, Written))
 	b.WriteString(notesHead)
 	fmt.Fprintf(&b, "- Answer in %s.\n", LanguageName(p.Language))
-	fmt.Fprintf(&b, "- It is %s, %s, in the time zone %s.\n", p.Now.Format("Monday"), p.Now.Format("2006-01-02 15:04"), p.Now.Location())
+	fmt.Fprintf(&b, "- %s %s\n", p.Now.Format(timeNote), p.Now.Location())
 	if p.Spoken {
 		b.WriteString("- This is a phone call: speak in short plain sentences, without lists, markup or symbols.\n")
 	}
@@ -49,26 +49,49 @@ func (p Prompt) System() string {
 	if len(p.Passages) > 0 {
 		b.WriteString(passagesHead)
 		for i, x := range p.Passages {
-			fmt.Fprintf(&b, "[%d] %s: %s\n", i+1, oneLine(x.Document), oneLine(x.Text))
+			fmt.Fprintf(&b, "[%d] %s: %s\n", i+1, strings.ReplaceAll(oneLine(x.Document), ": ", " "), oneLine(x.Text))
 		}
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// Split takes an assembled system message apart again: the assistant's own prompt and the passages, "name: text" each.
-func Split(system string) (prompt string, passages []string) {
-	prompt, notes, ok := cutLast(system, notesHead)
+// Parts are what an assembled system message was made of, as far as it can be read back.
+type Parts struct {
+	Prompt   string    // the assistant's own prompt, filled
+	Now      time.Time // wall time at the assistant, as UTC; zero when not stated
+	Notes    []string
+	Passages []Passage // document and text only
+}
+
+const timeNote = "It is Monday, 2006-01-02 15:04, in the time zone"
+
+// Split takes an assembled system message apart again, for models that do not read prose.
+func Split(system string) Parts {
+	prompt, rest, ok := cutLast(system, notesHead)
+	p := Parts{Prompt: prompt}
 	if !ok {
-		return system, nil
+		return p
 	}
-	if _, list, ok := cutLast(notes, passagesHead); ok {
-		for line := range strings.SplitSeq(list, "\n") {
-			if _, text, ok := strings.Cut(line, "] "); ok {
-				passages = append(passages, text)
+	notes, list, _ := cutLast(rest, passagesHead)
+	for line := range strings.SplitSeq(notes, "\n") {
+		note, ok := strings.CutPrefix(line, "- ")
+		if !ok {
+			continue
+		}
+		if stated, _, ok := cutLast(note, " "); ok {
+			if at, err := time.Parse(timeNote, stated); err == nil {
+				p.Now = at
 			}
 		}
+		p.Notes = append(p.Notes, note)
 	}
-	return prompt, passages
+	for line := range strings.SplitSeq(list, "\n") {
+		_, body, ok := strings.Cut(line, "] ")
+		if doc, text, named := strings.Cut(body, ": "); ok && named {
+			p.Passages = append(p.Passages, Passage{Document: doc, Text: text})
+		}
+	}
+	return p
 }
 
 func cutLast(s, sep string) (before, after string, ok bool) {

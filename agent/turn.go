@@ -68,6 +68,7 @@ type Turn struct {
 	Temperature float64
 	Purpose     Purpose // empty = PurposeTurn
 	Instruction string  // what to do now instead of answering; empty for an answer
+	Wanted      []Field // the assistant's post_call_schema
 	// Recall searches the knowledgebase with the last message before anything is asked (knowledge mode "prompt"); nil = not.
 	Recall func(ctx context.Context, query string) ([]Passage, error)
 	// Observe sees events in order, on the goroutine that ranges over Sentences; nil = nobody does.
@@ -187,7 +188,7 @@ func (t *Turn) request(n int) Request {
 	r := Request{
 		Purpose: t.Purpose, System: t.Prompt.System(), Instruction: t.Instruction,
 		Messages:    append(append([]Message{}, t.History...), t.added...),
-		Temperature: t.Temperature, Language: t.Prompt.Language,
+		Temperature: t.Temperature, Language: t.Prompt.Language, Wanted: t.Wanted,
 	}
 	if r.Purpose == "" {
 		r.Purpose = PurposeTurn

@@ -131,8 +131,8 @@ func TestTurnPromptMode(t *testing.T) {
 	if asked.KnowledgeChunks != 6 || asked.Purpose != agent.PurposeTurn {
 		t.Errorf("observed %+v", asked)
 	}
-	prompt, passages := agent.Split(m.asked[0].System)
-	if prompt != "You are Desk." || len(passages) != 6 || passages[0] != "Hours: Open at nine: When do you open?" {
+	parts := agent.Split(m.asked[0].System)
+	if parts.Prompt != "You are Desk." || len(parts.Passages) != 6 || parts.Passages[0].Text != "Open at nine: When do you open?" {
 		t.Errorf("system %q", m.asked[0].System)
 	}
 }

@@ -107,14 +107,18 @@ func (t *Turn) Sentences(ctx context.Context) iter.Seq2[string, error] {
 
 // Text runs the turn to its end and returns all that was said.
 func (t *Turn) Text(ctx context.Context) (string, error) {
-	var b strings.Builder
-	for s, err := range t.Sentences(ctx) {
+	for _, err := range t.Sentences(ctx) {
 		if err != nil {
 			return "", err
 		}
-		b.WriteString(s)
 	}
-	return strings.TrimSpace(b.String()), nil
+	var said []string
+	for _, m := range t.added {
+		if m.Role == RoleAssistant && m.Text != "" {
+			said = append(said, m.Text)
+		}
+	}
+	return strings.Join(said, " "), nil
 }
 
 // Added are the messages this turn adds to the conversation: texts, tool calls and their results.

@@ -12,7 +12,7 @@ var stop = set(`a about after again all also am an and any anybody anyone are ar
 	something such sure t tell than thank thanks that thats the their theirs them then there theres these they theyre this those to
 	too under until up us ve very want wanted wants was wasnt we well were what whats which while will with wont would wouldnt
 	yeah yes you youre your yours hello hi hey good day um uh er hm hmm maybe may might much many someone
-	think thing things anything everything use uses used using tool function caller callers customer customers user users asks ask asked
+	think thing things anything everything use uses used using tool function caller callers customer customers user users asks ask asked happen happens happened
 	call calls said says wonder wondering`)
 
 // groups of words that callers and documents use for each other

@@ -1,0 +1,501 @@
+package responder
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"parley/words"
+)
+
+// kind is the grammar of a slot.
+type kind int
+
+const (
+	text kind = iota
+	number
+	date
+	clock
+	phone
+	email
+	yesno
+	name
+	choice
+)
+
+// value is what a grammar understood: plain for functions and records, spoken for reading back.
+type value struct {
+	plain  any // string, float64 or bool
+	spoken string
+}
+
+// kindOf guesses the grammar from what the thing is called and how it is described. jsonType may be empty.
+func kindOf(label, description, jsonType string) kind {
+	low := " " + strings.Join(words.Tokens(label+" . "+description), " ") + " "
+	has := func(list ...string) bool {
+		for _, w := range list {
+			if strings.Contains(low, " "+w+" ") {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case jsonType == "boolean":
+		return yesno
+	case has("email", "e mail", "mail"):
+		return email
+	case has("phone", "telephone", "mobile", "phone number", "callback number"):
+		return phone
+	case jsonType == "number" || jsonType == "integer":
+		return number
+	case has("date", "day", "birthday", "which day", "what day"):
+		return date
+	case has("time", "what time", "hour"):
+		return clock
+	case jsonType != "string" && has("how many", "how old", "number of", "amount", "quantity", "count", "guests", "party size", "age"):
+		return number
+	case isPersonName(label) || has("your name", "full name", "first name", "last name", "name of the customer", "name of the caller", "customers name", "callers name"):
+		return name
+	case has("yes or no"):
+		return yesno
+	}
+	return text
+}
+
+// isPersonName tells "customer name" from "company name".
+func isPersonName(label string) bool {
+	found := false
+	for _, w := range words.Tokens(label) {
+		if w == "name" {
+			found = true
+		} else if !personWords[w] {
+			return false
+		}
+	}
+	return found
+}
+
+var personWords = wordSet("full first last your customer caller contact user guest booking family lead patient person of the")
+
+// parse reads said by the grammar k; bare says that it answers a question for just this, so a lone word will do.
+func parse(k kind, said string, options []string, now time.Time, bare bool) (value, bool) {
+	switch k {
+	case number:
+		if n, ok := parseNumber(said); ok {
+			return value{n, strconv.FormatFloat(n, 'f', -1, 64)}, true
+		}
+	case date:
+		if d, ok := parseDate(said, now); ok {
+			return value{d.Format("2006-01-02"), d.Format("Monday, January 2")}, true
+		}
+	case clock:
+		if h, m, ok := parseTime(said, bare); ok {
+			return value{fmt.Sprintf("%02d:%02d", h, m), spokenTime(h, m)}, true
+		}
+	case phone:
+		if p, ok := parsePhone(said); ok {
+			return value{p, spell(p)}, true
+		}
+	case email:
+		if m, ok := parseEmail(said); ok {
+			return value{m, m}, true
+		}
+	case yesno:
+		switch intentOf(said) {
+		case yes:
+			return value{true, "yes"}, true
+		case no:
+			return value{false, "no"}, true
+		}
+	case name:
+		if n, ok := parseName(said, bare); ok {
+			return value{n, n}, true
+		}
+	case choice:
+		return parseChoice(said, options)
+	case text:
+		if t := strings.TrimRight(strings.TrimSpace(said), ".!"); bare && t != "" {
+			return value{t, t}, true
+		}
+	}
+	return value{}, false
+}
+
+var units = map[string]float64{
+	"zero": 0, "oh": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+	"eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19,
+}
+
+var tens = map[string]float64{"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
+
+var decimals = regexp.MustCompile(`-?\d+(?:[.,]\d{3})*(?:\.\d+)?`)
+
+// parseNumber reads the first number, in digits or in words: "12", "2.5", "a hundred and twenty", "two point five".
+func parseNumber(said string) (float64, bool) {
+	if m := decimals.FindString(said); m != "" {
+		if strings.Count(m, ",") > 0 {
+			m = strings.ReplaceAll(m, ",", "")
+		}
+		n, err := strconv.ParseFloat(m, 64)
+		return n, err == nil
+	}
+	total, part, seen, fraction := 0.0, 0.0, false, 0.0
+	for _, w := range words.Tokens(said) {
+		u, isUnit := units[w]
+		t, isTen := tens[w]
+		switch {
+		case w == "oh" && !seen:
+		case isUnit && fraction > 0:
+			part, fraction = part+u*fraction, fraction/10
+		case isUnit:
+			part, seen = part+u, true
+		case isTen:
+			part, seen = part+t, true
+		case w == "hundred":
+			part, seen = max(part, 1)*100, true
+		case w == "thousand":
+			total, part, seen = total+max(part, 1)*1000, 0, true
+		case w == "point" && seen:
+			fraction = 0.1
+		case w == "couple" && !seen:
+			part, seen = 2, true
+		case w == "dozen":
+			part, seen = max(part, 1)*12, true
+		case w == "half" && seen:
+			part += 0.5
+		case w == "and" || w == "a" || w == "an":
+		default:
+			if seen {
+				return total + part, true
+			}
+		}
+	}
+	return total + part, seen
+}
+
+var (
+	isoDate  = regexp.MustCompile(`\b(\d{4})-(\d{1,2})-(\d{1,2})\b`)
+	dayMonth = regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? (january|february|march|april|may|june|july|august|september|october|november|december)\b(?:,? (\d{4}))?`)
+	monthDay = regexp.MustCompile(`\b(january|february|march|april|may|june|july|august|september|october|november|december) (?:the )?(\d{1,2})(?:st|nd|rd|th)?\b(?:,? (\d{4}))?`)
+	ordinals = map[string]string{
+		"first": "1", "second": "2", "third": "3", "fourth": "4", "fifth": "5", "sixth": "6", "seventh": "7", "eighth": "8", "ninth": "9", "tenth": "10",
+		"eleventh": "11", "twelfth": "12", "thirteenth": "13", "fourteenth": "14", "fifteenth": "15", "sixteenth": "16", "seventeenth": "17",
+		"eighteenth": "18", "nineteenth": "19", "twentieth": "20", "thirtieth": "30",
+	}
+)
+
+// parseDate reads a day: today, tomorrow, a weekday to come, "March 3rd", "the third of March", 2027-03-03, "in two weeks".
+func parseDate(said string, now time.Time) (time.Time, bool) {
+	low := digitsForOrdinals(strings.ToLower(said))
+	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
+	if m := isoDate.FindStringSubmatch(low); m != nil {
+		return calendarDay(m[1], m[2], m[3])
+	}
+	if m := dayMonth.FindStringSubmatch(low); m != nil {
+		return yearly(today, m[3], m[2], m[1])
+	}
+	if m := monthDay.FindStringSubmatch(low); m != nil {
+		return yearly(today, m[3], m[1], m[2])
+	}
+	switch {
+	case strings.Contains(low, "day after tomorrow"):
+		return today.AddDate(0, 0, 2), true
+	case strings.Contains(low, "tomorrow"):
+		return today.AddDate(0, 0, 1), true
+	case hasWord(low, "today") || hasWord(low, "tonight"):
+		return today, true
+	case strings.Contains(low, "next week"):
+		return today.AddDate(0, 0, 7), true
+	}
+	if in, unit, ok := strings.Cut(low, " week"); ok && strings.Contains(in, "in ") && unit != "day" {
+		if n, ok := parseNumber(in[strings.LastIndex(in, "in ")+3:]); ok {
+			return today.AddDate(0, 0, 7*int(n)), true
+		}
+	}
+	if in, _, ok := strings.Cut(low, " day"); ok && strings.Contains(in, "in ") {
+		if n, ok := parseNumber(in[strings.LastIndex(in, "in ")+3:]); ok {
+			return today.AddDate(0, 0, int(n)), true
+		}
+	}
+	for d := time.Sunday; d <= time.Saturday; d++ {
+		if strings.Contains(low, strings.ToLower(d.String())) {
+			ahead := (int(d)-int(today.Weekday())+6)%7 + 1
+			return today.AddDate(0, 0, ahead), true
+		}
+	}
+	return time.Time{}, false
+}
+
+func digitsForOrdinals(low string) string {
+	fields := strings.Fields(strings.NewReplacer(",", "", "-", "-").Replace(low))
+	for i, w := range fields {
+		bare := strings.TrimRight(w, ".?!")
+		if n, ok := ordinals[bare]; ok {
+			if i > 0 && (fields[i-1] == "twenty" || fields[i-1] == "thirty") { // twenty first
+				tensValue := tens[fields[i-1]]
+				unit, _ := strconv.Atoi(n)
+				fields[i-1], n = "", strconv.Itoa(int(tensValue)+unit)
+			}
+			fields[i] = n
+		}
+		if t, u, ok := strings.Cut(bare, "-"); ok { // twenty-first
+			if n, ok := ordinals[u]; ok && tens[t] > 0 {
+				unit, _ := strconv.Atoi(n)
+				fields[i] = strconv.Itoa(int(tens[t]) + unit)
+			}
+		}
+	}
+	return strings.Join(strings.Fields(strings.Join(fields, " ")), " ")
+}
+
+func calendarDay(y, m, d string) (time.Time, bool) {
+	t, err := time.Parse("2006-1-2", y+"-"+m+"-"+d)
+	return t, err == nil
+}
+
+// yearly is the day in the stated year, or else the next time it comes.
+func yearly(today time.Time, year, month, day string) (time.Time, bool) {
+	stated := year != ""
+	if !stated {
+		year = strconv.Itoa(today.Year())
+	}
+	t, err := time.Parse("2006 January 2", year+" "+month+" "+day)
+	if err == nil && !stated && t.Before(today) {
+		t = t.AddDate(1, 0, 0)
+	}
+	return t, err == nil
+}
+
+var clockText = regexp.MustCompile(`\b(\d{1,2})(?::(\d{2})| ?h ?(\d{2})?)?\s*(a\.?m\.?|p\.?m\.?|o'?clock)?(?:\b|$)`)
+
+// parseTime reads a time of day: 19:30, 7 pm, half past seven, quarter to eight, noon, seven thirty.
+// bare accepts a lone number as an hour.
+func parseTime(said string, bare bool) (h, m int, ok bool) {
+	low := numerals(strings.ToLower(said))
+	pm := regexpPM.MatchString(low) || strings.Contains(low, "evening") || strings.Contains(low, "afternoon") || strings.Contains(low, "tonight")
+	am := regexpAM.MatchString(low) || strings.Contains(low, "morning")
+	switch {
+	case hasWord(low, "noon") || hasWord(low, "midday"):
+		return 12, 0, true
+	case hasWord(low, "midnight"):
+		return 0, 0, true
+	}
+	if p := pastTo.FindStringSubmatch(low); p != nil {
+		h, _ = strconv.Atoi(p[3])
+		m = map[string]int{"half": 30, "quarter": 15}[p[1]]
+		if m == 0 {
+			m, _ = strconv.Atoi(p[1])
+		}
+		if p[2] == "to" {
+			h, m = h-1, 60-m
+		}
+		return halfDay(h, m, am, pm)
+	}
+	for _, c := range clockText.FindAllStringSubmatch(low, -1) {
+		marked := c[2] != "" || c[4] != "" || strings.Contains(low, "at "+c[1]) || am || pm
+		if !marked && !bare {
+			continue
+		}
+		h, _ = strconv.Atoi(c[1])
+		m, _ = strconv.Atoi(c[2] + c[3])
+		return halfDay(h, m, am, pm)
+	}
+	return 0, 0, false
+}
+
+var (
+	regexpPM = regexp.MustCompile(`\d ?p\.?m\b|\bp\.?m\b`)
+	regexpAM = regexp.MustCompile(`\d ?a\.?m\b|\ba\.m\b`)
+	pastTo   = regexp.MustCompile(`\b(half|quarter|\d{1,2})(?: minutes)? (past|to) (\d{1,2})\b`)
+	spaced   = regexp.MustCompile(`\b(\d{1,2}) (\d{2})\b`)
+)
+
+func halfDay(h, m int, am, pm bool) (int, int, bool) {
+	if pm && h < 12 {
+		h += 12
+	}
+	if am && h == 12 {
+		h = 0
+	}
+	if h == 24 {
+		h = 0
+	}
+	return h, m, h >= 0 && h < 24 && m >= 0 && m < 60
+}
+
+// numerals writes number words as digits, one run at a time, so that "seven thirty" becomes 7:30.
+func numerals(low string) string {
+	var out []string
+	for _, w := range strings.Fields(low) {
+		bare := strings.Trim(w, ".,?!")
+		if u, ok := units[bare]; ok && bare != "oh" {
+			if n := len(out); n > 0 && tensDigit[out[n-1]] && u > 0 && u < 10 {
+				t, _ := strconv.Atoi(out[n-1])
+				out[n-1] = strconv.Itoa(t + int(u))
+				continue
+			}
+			out = append(out, strconv.Itoa(int(u)))
+			continue
+		}
+		if t, ok := tens[bare]; ok {
+			out = append(out, strconv.Itoa(int(t)))
+			continue
+		}
+		out = append(out, strings.TrimRight(w, ",?!"))
+	}
+	return spaced.ReplaceAllString(strings.Join(out, " "), "$1:$2")
+}
+
+var tensDigit = map[string]bool{"20": true, "30": true, "40": true, "50": true}
+
+func spokenTime(h, m int) string {
+	half, h12 := "a.m.", h%12
+	if h >= 12 {
+		half = "p.m."
+	}
+	if h12 == 0 {
+		h12 = 12
+	}
+	if m == 0 {
+		return fmt.Sprintf("%d %s", h12, half)
+	}
+	return fmt.Sprintf("%d:%02d %s", h12, m, half)
+}
+
+// parsePhone reads a number of at least six digits, in figures or spoken one by one ("plus four nine double one").
+func parsePhone(said string) (string, bool) {
+	var b strings.Builder
+	times := 1
+	for _, w := range strings.FieldsFunc(strings.ToLower(said), func(r rune) bool { return unicode.IsSpace(r) || r == ',' || r == '-' || r == '.' }) {
+		w = strings.Trim(w, "()?!/")
+		switch {
+		case w == "plus":
+			b.WriteByte('+')
+		case w == "double":
+			times = 2
+			continue
+		case w == "triple":
+			times = 3
+			continue
+		case isDigits(strings.TrimPrefix(w, "+")):
+			b.WriteString(w)
+		default:
+			u, ok := units[w]
+			t, isTen := tens[w]
+			if isTen {
+				u, ok = t, true
+			}
+			if ok {
+				b.WriteString(strings.Repeat(strconv.Itoa(int(u)), times))
+			}
+		}
+		times = 1
+	}
+	p := b.String()
+	if i := strings.LastIndexByte(p, '+'); i > 0 {
+		p = p[i:]
+	}
+	n := len(strings.TrimPrefix(p, "+"))
+	return p, n >= 6 && n <= 15
+}
+
+func isDigits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+var address = regexp.MustCompile(`[a-z0-9._%+-]+@[a-z0-9-]+(\.[a-z0-9-]+)+`)
+
+// parseEmail reads an address, written or spoken ("mia dot lee at example dot com").
+func parseEmail(said string) (string, bool) {
+	low := " " + strings.ToLower(strings.TrimRight(strings.TrimSpace(said), ".!?")) + " "
+	if m := address.FindString(low); m != "" {
+		return strings.TrimRight(m, "."), true
+	}
+	low = strings.NewReplacer(" at ", "@", " dot ", ".", " underscore ", "_", " dash ", "-", " hyphen ", "-", " minus ", "-").Replace(low)
+	at := strings.LastIndexByte(low, '@')
+	if at < 0 {
+		return "", false
+	}
+	local := strings.Fields(low[:at])
+	if len(local) == 0 {
+		return "", false
+	}
+	keep := local[len(local)-1]
+	for i := len(local) - 2; i >= 0 && len(local[i]) == 1; i-- { // spelled letters
+		keep = local[i] + keep
+	}
+	m := address.FindString(keep + "@" + strings.ReplaceAll(strings.TrimSpace(low[at+1:]), " ", ""))
+	return m, m != ""
+}
+
+var introduced = regexp.MustCompile(`(?i)\b(?:my name is|my name's|name is|this is|i am|i'm|im|it's|it is|call me|speaking with)\s+((?:[\p{L}'’-]+\s?){1,3})`)
+
+var notNames = wordSet(`speaking looking calling interested fine good great sorry here not just going happy trying sure ready okay ok done a an the in on at
+	for about from very so too also still only and but with to yes no`)
+
+func wordSet(list string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(list) {
+		m[w] = true
+	}
+	return m
+}
+
+// parseName reads "my name is Mia Lee", or a bare answer of one to three words.
+func parseName(said string, bare bool) (string, bool) {
+	said = strings.TrimRight(strings.TrimSpace(said), ".!?")
+	if m := introduced.FindStringSubmatch(said); m != nil {
+		if n := titled(strings.Fields(m[1])); n != "" {
+			return n, true
+		}
+	}
+	f := strings.Fields(said)
+	if !bare || len(f) == 0 || len(f) > 3 || intentOf(said) != none {
+		return "", false
+	}
+	n := titled(f)
+	return n, n != ""
+}
+
+// titled is the run of words that can be a name, each with a capital.
+func titled(f []string) string {
+	var out []string
+	for _, w := range f {
+		w = strings.Trim(w, ",.;:!?")
+		if w == "" || notNames[strings.ToLower(w)] || strings.ContainsAny(w, "0123456789") {
+			break
+		}
+		r := []rune(w)
+		out = append(out, string(unicode.ToUpper(r[0]))+string(r[1:]))
+	}
+	return strings.Join(out, " ")
+}
+
+func parseChoice(said string, options []string) (value, bool) {
+	have := words.Tokens(said)
+	best, score := "", 0.0
+	for _, o := range options {
+		want := words.Tokens(o)
+		if s := words.Coverage(want, have); s > score {
+			best, score = o, s
+		}
+	}
+	return value{best, best}, score >= 0.5
+}
+
+func spell(p string) string {
+	return strings.TrimSpace(strings.ReplaceAll(strings.Join(strings.Split(p, ""), " "), "+", "plus"))
+}
+
+func hasWord(low, w string) bool {
+	for _, x := range words.Tokens(low) {
+		if x == w {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,202 @@
+package responder_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"parley/agent"
+	"parley/providers/builtin/responder"
+)
+
+var update = flag.Bool("update", false, "rewrite what the dialogues answer")
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// scene is a dialogue file: the setting, dashes, then the conversation.
+//
+//	prompt lines …
+//	@tool NAME | description | {"parameters"} | {"result"}      @end   @transfer connected   @dtmf
+//	@doc NAME | text                                            @prompt-mode
+//	@want name type description                                 @language de
+//	---
+//	= initial message      < user      > assistant      ! function arguments      ~ instruction      % field = value
+type scene struct {
+	prompt   string
+	language string
+	tools    []agent.Function
+	builtIns []agent.BuiltIn
+	docs     []agent.Passage
+	inPrompt bool
+	wanted   []agent.Field
+	transfer string
+	lines    []string
+}
+
+func load(t *testing.T, file string) *scene {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, body, ok := strings.Cut(string(raw), "\n---\n")
+	if !ok {
+		t.Fatalf("%s has no --- line", file)
+	}
+	s := &scene{language: "en", lines: strings.Split(strings.TrimRight(body, "\n"), "\n")}
+	for line := range strings.SplitSeq(head, "\n") {
+		if !strings.HasPrefix(line, "@") {
+			s.prompt += line + "\n"
+			continue
+		}
+		word, rest, _ := strings.Cut(line, " ")
+		part := strings.Split(rest, " | ")
+		switch word {
+		case "@tool":
+			s.tools = append(s.tools, agent.Function{
+				Tool: agent.Tool{Name: part[0], Description: part[1], Parameters: json.RawMessage(part[2])},
+				Run: func(context.Context, json.RawMessage) agent.Result {
+					return agent.Result{Value: json.RawMessage(part[3])}
+				},
+			})
+		case "@end":
+			s.builtIns = append(s.builtIns, agent.BuiltIn{Type: "end_call"})
+		case "@transfer":
+			s.transfer = rest
+			s.builtIns = append(s.builtIns, agent.BuiltIn{Type: "call_transfer", PhoneNumber: "+4930111111"})
+		case "@dtmf":
+			s.builtIns = append(s.builtIns, agent.BuiltIn{Type: "dtmf_input"})
+		case "@doc":
+			s.docs = append(s.docs, agent.Passage{DocumentID: int64(len(s.docs) + 1), Document: part[0], Text: part[1]})
+		case "@prompt-mode":
+			s.inPrompt = true
+		case "@language":
+			s.language = rest
+		case "@want":
+			f := strings.SplitN(rest, " ", 3)
+			s.wanted = append(s.wanted, agent.Field{Name: f[0], Type: f[1], Description: f[2]})
+		default:
+			t.Fatalf("%s: %s", file, line)
+		}
+	}
+	return s
+}
+
+var monday = time.Date(2027, 3, 1, 14, 30, 0, 0, time.UTC)
+
+func (s *scene) turn(history []agent.Message, instruction string) *agent.Turn {
+	search := func(context.Context, string) ([]agent.Passage, error) { return s.docs, nil }
+	t := &agent.Turn{
+		Engine:  agent.Engine{Model: responder.Model{}, Provider: "builtin", Name: "responder"},
+		Prompt:  agent.Prompt{Text: s.prompt, Language: s.language, Now: monday},
+		History: history, Wanted: s.wanted, Instruction: instruction,
+	}
+	if instruction != "" {
+		t.Purpose = agent.PurposeReengage
+	}
+	t.Functions = append(agent.BuiltIns(s.builtIns, agent.Effects{
+		EndCall:    func(context.Context) error { return nil },
+		Transfer:   func(context.Context, agent.BuiltIn, string) (string, error) { return s.transfer, nil },
+		SendDigits: func(context.Context, string) error { return nil },
+	}, nil, monday), s.tools...)
+	switch {
+	case s.inPrompt:
+		t.Recall = search
+	case s.docs != nil:
+		t.Functions = append(t.Functions, agent.Search(search))
+	}
+	return t
+}
+
+// play runs the conversation and returns it with what the model really answered.
+func (s *scene) play(t *testing.T) []string {
+	var out []string
+	var history []agent.Message
+	for _, line := range s.lines {
+		sign, text, _ := strings.Cut(line, " ")
+		switch sign {
+		case ">", "!", "%":
+			continue
+		case "=":
+			history = append(history, agent.Message{Role: agent.RoleAssistant, Text: text})
+			out = append(out, line)
+		case "<", "~":
+			instruction := ""
+			if sign == "<" {
+				history = append(history, agent.Message{Role: agent.RoleUser, Text: text})
+			} else {
+				instruction = text
+			}
+			tr := s.turn(history, instruction)
+			said, err := tr.Text(t.Context())
+			if err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+			out = append(out, line)
+			for _, u := range tr.Uses() {
+				out = append(out, "! "+u.Name+" "+string(u.Arguments))
+			}
+			if said != "" {
+				out = append(out, "> "+said)
+			}
+			history = append(history, tr.Added()...)
+		default:
+			out = append(out, line)
+		}
+	}
+	if len(s.wanted) > 0 {
+		out = append(out, s.evaluate(t, history)...)
+	}
+	return out
+}
+
+func (s *scene) evaluate(t *testing.T, history []agent.Message) (out []string) {
+	e := agent.Evaluation{
+		Engine: agent.Engine{Model: responder.Model{}}, Prompt: agent.Prompt{Text: s.prompt, Language: s.language, Now: monday},
+		History: history, Fields: s.wanted,
+	}
+	got, err := e.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range s.wanted {
+		b, _ := json.Marshal(got[f.Name])
+		out = append(out, fmt.Sprintf("%% %s = %s", f.Name, b))
+	}
+	return out
+}
+
+// Every dialogue of testdata is answered word for word as written there.
+func TestDialogues(t *testing.T) {
+	files, _ := filepath.Glob("testdata/*.dialogue")
+	if len(files) == 0 {
+		t.Fatal("no dialogues")
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".dialogue"), func(t *testing.T) {
+			s := load(t, file)
+			got := s.play(t)
+			if *update {
+				raw, _ := os.ReadFile(file)
+				head, _, _ := strings.Cut(string(raw), "\n---\n")
+				if err := os.WriteFile(file, []byte(head+"\n---\n"+strings.Join(got, "\n")+"\n"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			want := slices.DeleteFunc(s.lines, func(l string) bool { return l == "" })
+			got = slices.DeleteFunc(got, func(l string) bool { return l == "" })
+			if !slices.Equal(got, want) {
+				t.Errorf("go test -update rewrites the file\ngot:\n%s", strings.Join(got, "\n"))
+			}
+		})
+	}
+}

@@ -89,7 +89,6 @@ type exchange struct {
 	who   Who
 	in    any
 	bound *binding
-	cors  string // value of Access-Control-Allow-Origin, empty = none
 }
 
 // recorder notes what was answered.

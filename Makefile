@@ -1,0 +1,56 @@
+# parley: `make run` starts it, `make help` lists everything else.
+PACKAGES := postgresql chromium sip-tester baresip-core
+GOLDEN    = $(shell grep -rl 'flag.Bool("update"' --include='*_test.go' . | xargs -rn1 dirname | sort -u)
+FUZZTIME ?= 30s
+STATIC   := CGO_ENABLED=0 go build -trimpath -ldflags='-s -w'
+
+.PHONY: build run test deps assets check race bench fuzz golden postgres demo help
+
+build: assets ## one static binary: bin/parley
+	$(STATIC) -o bin/parley ./cmd/parley
+
+run: build ## start with all defaults
+	bin/parley serve
+
+test: deps assets ## all tests, on SQLite and PostgreSQL
+	go test ./...
+
+deps: ## what tests need from Debian: PostgreSQL, Chromium, sipp, baresip
+	@dpkg -s $(PACKAGES) >/dev/null 2>&1 && exit 0; \
+	as=; [ "$$(id -u)" = 0 ] || as="sudo -n"; \
+	if ! $$as true 2>/dev/null; then echo "Some of these are missing; as root: apt-get install -y $(PACKAGES)" >&2; exit 1; fi; \
+	$$as apt-get update -qq && $$as env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(PACKAGES)
+
+assets: ## voices, models and scripts from the manifest, checked by sum; what is there stays
+	@go run ./assets/fetch
+
+check: ## vet, staticcheck, gofmt, rooms, builds for other machines
+	go vet ./...
+	go tool -modfile=.ci/tools/go.mod staticcheck ./...
+	@out=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$out" ] || { echo "gofmt: $$out"; exit 1; }
+	go test -run 'TestRooms|TestSpec' . ./api
+	GOOS=linux GOARCH=arm64 $(STATIC) -o /dev/null ./cmd/parley
+	GOOS=darwin GOARCH=arm64 $(STATIC) -o /dev/null ./cmd/parley
+
+race: assets ## tests under the race detector; SQLite itself without it, which would be 40 times slower
+	go test -race -gcflags='modernc.org/...=-race=false' ./...
+
+bench: assets ## figures, mostly as ratios
+	go test -run '^$$' -bench . -benchmem ./...
+
+fuzz: assets ## every fuzzer for FUZZTIME (30s)
+	@for pkg in $$(grep -rl 'func Fuzz' --include='*_test.go' . | xargs -rn1 dirname | sort -u); do \
+		for f in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+			echo "$$pkg $$f"; go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; done; done
+
+golden: ## rewrite the golden files
+	go test $(GOLDEN) -update
+
+postgres: ## a private PostgreSQL for development; prints its URL
+	@go run ./db/dbtest/serve
+
+demo: build ## a simulated caller talks to the built-in engines
+	bin/parley demo
+
+help: ## this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10

@@ -1,0 +1,50 @@
+// Package parley is the root of the program: the map of its rooms. The binary is cmd/parley.
+package parley
+
+// May says what every room may import, foundations first. Reading it from top to bottom is the shortest description of
+// the system; a new arrow is added here on purpose or not at all. A room is a folder at the root with everything below
+// it, unless a deeper folder has a line of its own.
+var May = []struct{ Room, Imports string }{
+	// Foundations: know nothing of customers.
+	{"fault", ""},
+	{"words", ""},
+	{"assets", ""},
+	{"guard", "fault"},
+	{"db", "fault"},
+	{"jobs", "fault db"},
+	{"blobs", "fault"},
+	{"live", "fault db"},
+	{"wire", "fault db"},
+	{"audio", "assets"},
+	{"config", "fault wire"},
+
+	// What customers own: each room has its types, rules and SQL.
+	{"accounts", "foundations"},
+	{"billing", "foundations accounts"},
+	{"catalog", "foundations"},
+	{"knowledge", "foundations accounts"},
+	{"tools", "foundations accounts"},
+	{"assistants", "foundations accounts catalog"},
+	{"calls", "foundations accounts assistants"},
+	{"webhooks", "foundations accounts"},
+	{"chats", "foundations accounts assistants agent"},
+	{"numbers", "foundations accounts billing"},
+	{"messaging", "foundations accounts billing chats"},
+	{"campaigns", "foundations accounts calls assistants numbers"},
+
+	// What makes it talk.
+	{"lines", "foundations"},
+	{"agent", "foundations assistants tools knowledge"},
+	{"voice", "foundations agent lines"},
+	{"switchboard", "foundations voice lines agent accounts assistants billing calls campaigns catalog knowledge numbers tools webhooks"},
+
+	// Vendors fill roles that the rooms above define.
+	{"providers", "foundations agent voice lines knowledge numbers messaging billing"},
+	{"sim", "foundations accounts agent billing calls lines messaging numbers voice"},
+
+	// The surface, and the one place that knows everybody.
+	{"console", "assets"},
+	{"api", "everybody"},
+	{"cmd", "everybody"},
+	{"", ""},
+}

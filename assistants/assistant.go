@@ -1,0 +1,381 @@
+// Package assistants keeps what customers configure: the settings of an assistant, their rules, its versions,
+// and the folders and labels that order them.
+package assistants
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"parley/accounts"
+	"parley/catalog"
+	"parley/db"
+	"parley/fault"
+	"parley/wire"
+)
+
+// ID names an assistant.
+type ID int64
+
+// Assistant is a configured assistant. Every field of Fields is set; a null is Opt.Null.
+type Assistant struct {
+	ID     ID
+	UUID   string
+	Owner  accounts.ID
+	Paused bool // switched off by the customer; a new inactive assistant is not paused
+	Fields
+	InboundWebhookURL string // empty = none
+	CreatedAt         time.Time
+	UpdatedAt         time.Time
+}
+
+// Conversation mode, and codes of the chosen language.
+func (a Assistant) ModeOf() catalog.Mode { return catalog.Mode(a.Mode.V) }
+
+// Language is the two-letter code of the primary language.
+func (a Assistant) Language() string {
+	l, _ := catalog.LanguageByID(a.LanguageID.V)
+	return l.ISO2
+}
+
+// Location is the assistant's time zone.
+func (a Assistant) Location() *time.Location {
+	loc, err := time.LoadLocation(a.Timezone.V)
+	if err != nil {
+		return time.UTC
+	}
+	return loc
+}
+
+// Number is a phone number of the account as far as assistants are concerned with it.
+type Number struct {
+	ID        int64
+	E164      string
+	Country   string // ISO 3166-1 alpha-2
+	Type      string // "normal", "sip", "caller_id"
+	TypeLabel string
+	Scheduled bool // will be released at the end of its period
+}
+
+// CallerID reports a number that can be shown but not called.
+func (n Number) CallerID() bool { return n.Type == "caller_id" }
+
+// Sealer encrypts what must not stand readable in the database.
+type Sealer interface {
+	Seal(plain []byte) (string, error)
+	Open(sealed string) ([]byte, error)
+}
+
+// Account is what other rooms tell about the things of an account. A nil func means that there are none.
+type Account struct {
+	// Numbers are the numbers with the given ids, or with nil all that can be attached, by id.
+	Numbers func(ctx context.Context, q db.Q, owner accounts.ID, ids []int64) ([]Number, error)
+	// Knowledgebases and Tools give those of the ids that the account owns.
+	Knowledgebases func(ctx context.Context, q db.Q, owner accounts.ID, ids []int64) ([]int64, error)
+	Tools          func(ctx context.Context, q db.Q, owner accounts.ID, ids []int64) ([]int64, error)
+	// RunningCampaign reports whether an in-progress campaign uses the assistant.
+	RunningCampaign func(ctx context.Context, q db.Q, id ID) (bool, error)
+	// MayAdd reports whether the plan allows one assistant more than have.
+	MayAdd func(ctx context.Context, q db.Q, owner accounts.ID, have int) (bool, error)
+}
+
+// Assistants is the room.
+type Assistants struct {
+	db      *db.DB
+	catalog *catalog.Catalog
+	box     Sealer
+	account Account
+	deleted []func(context.Context, *db.Tx, Assistant) error
+	paused  []func(context.Context, *db.Tx, Assistant) error
+	changed []func(accounts.ID, ID)
+}
+
+// New opens the room.
+func New(d *db.DB, c *catalog.Catalog, box Sealer, account Account) *Assistants {
+	return &Assistants{db: d, catalog: c, box: box, account: account}
+}
+
+// OnDelete lets another room detach what hangs on an assistant, in the transaction that deletes it.
+func (s *Assistants) OnDelete(f func(context.Context, *db.Tx, Assistant) error) {
+	s.deleted = append(s.deleted, f)
+}
+
+// OnPause lets another room stop what must not run with a paused assistant, in the same transaction.
+func (s *Assistants) OnPause(f func(context.Context, *db.Tx, Assistant) error) {
+	s.paused = append(s.paused, f)
+}
+
+// OnChange is called after a change was committed.
+func (s *Assistants) OnChange(f func(accounts.ID, ID)) { s.changed = append(s.changed, f) }
+
+// ErrNotFound is the answer for a missing or foreign assistant.
+var ErrNotFound = fault.New(fault.NotFound, "", "Assistant not found")
+
+// By says who makes a change.
+type By struct {
+	KeyID int64  `json:"key_id,omitempty"`
+	Name  string `json:"name"` // of the key or the person
+}
+
+// Change is a request to create or update an assistant.
+type Change struct {
+	Fields
+	Unknown []string // top-level keys of the request that mean nothing
+	By      By
+}
+
+// Get finds an assistant of an account by id or uuid.
+func (s *Assistants) Get(ctx context.Context, q db.Q, owner accounts.ID, ref wire.Ref) (Assistant, error) {
+	return s.one(ctx, q, `account_id = $1 AND (id = $2 OR uuid = $3)`, int64(owner), ref.ID, ref.UUID)
+}
+
+// ByUUID finds an assistant whose uuid is known, whoever owns it.
+func (s *Assistants) ByUUID(ctx context.Context, q db.Q, uuid string) (Assistant, error) {
+	return s.one(ctx, q, `uuid = $1`, uuid)
+}
+
+// ByID finds an assistant for the server's own use, whoever owns it.
+func (s *Assistants) ByID(ctx context.Context, q db.Q, id ID) (Assistant, error) {
+	return s.one(ctx, q, `id = $1`, int64(id))
+}
+
+// ForNumber finds the inbound assistant that answers a number.
+func (s *Assistants) ForNumber(ctx context.Context, q db.Q, number int64) (Assistant, error) {
+	return s.one(ctx, q, `phone_number_id = $1 AND type = 'inbound'`, number)
+}
+
+func (s *Assistants) one(ctx context.Context, q db.Q, where string, args ...any) (Assistant, error) {
+	list, err := s.load(ctx, q, where, args...)
+	if err != nil {
+		return Assistant{}, err
+	}
+	if len(list) == 0 {
+		return Assistant{}, ErrNotFound
+	}
+	return list[0], nil
+}
+
+// List gives assistants of an account, newest first: all, or with a type those of it.
+func (s *Assistants) List(ctx context.Context, q db.Q, owner accounts.ID, typ string) ([]Assistant, error) {
+	return s.load(ctx, q, `account_id = $1 AND ($2 = '' OR type = $2) ORDER BY id DESC`, int64(owner), typ)
+}
+
+// Page gives one page of an account's assistants, newest first, and how many there are.
+func (s *Assistants) Page(ctx context.Context, q db.Q, owner accounts.ID, offset, limit int) ([]Assistant, int, error) {
+	var total int
+	err := q.Get(ctx, &total, `SELECT count(*) FROM assistants WHERE account_id = $1 AND deleted_at IS NULL`, int64(owner))
+	if err != nil {
+		return nil, 0, err
+	}
+	list, err := s.load(ctx, q, `account_id = $1 ORDER BY id DESC LIMIT $2 OFFSET $3`, int64(owner), limit, offset)
+	return list, total, err
+}
+
+// Create saves a new assistant, or says everything that is wrong with it.
+func (s *Assistants) Create(ctx context.Context, owner accounts.ID, c Change) (Assistant, []Warning, error) {
+	var a Assistant
+	var warned []Warning
+	err := s.db.Do(ctx, func(tx *db.Tx) error {
+		j, err := s.judge(ctx, tx, owner, nil, c)
+		if err != nil {
+			return err
+		}
+		if err := wire.Invalid(j.bad...); err != nil {
+			return err
+		}
+		if err := s.mayAdd(ctx, tx, owner); err != nil {
+			return err
+		}
+		a, warned = Assistant{Owner: owner, Fields: j.settled()}, j.warned
+		if a.PhoneNumberID.Has() {
+			a.Status = wire.Some(Active)
+		}
+		if err := s.insert(ctx, tx, &a); err != nil {
+			return err
+		}
+		return s.keepVersion(ctx, tx, a, c.By, nil)
+	})
+	if err != nil {
+		return Assistant{}, nil, taken(err)
+	}
+	s.tell(owner, a.ID)
+	return a, warned, nil
+}
+
+func (s *Assistants) mayAdd(ctx context.Context, tx *db.Tx, owner accounts.ID) error {
+	if s.account.MayAdd == nil {
+		return nil
+	}
+	var have int
+	err := tx.Get(ctx, &have, `SELECT count(*) FROM assistants WHERE account_id = $1 AND deleted_at IS NULL`, int64(owner))
+	if err != nil {
+		return err
+	}
+	ok, err := s.account.MayAdd(ctx, tx, owner, have)
+	if err == nil && !ok {
+		err = fault.New(fault.Forbidden, "", "You have reached the maximum number of assistants allowed by your plan.")
+	}
+	return err
+}
+
+// Update changes the fields that were sent, all of them or none.
+func (s *Assistants) Update(ctx context.Context, owner accounts.ID, ref wire.Ref, c Change) (Assistant, []Warning, error) {
+	var a Assistant
+	var warned []Warning
+	err := s.db.Do(ctx, func(tx *db.Tx) error {
+		old, err := s.Get(ctx, tx, owner, ref)
+		if err != nil {
+			return err
+		}
+		j, err := s.judge(ctx, tx, owner, &old, c)
+		if err != nil {
+			return err
+		}
+		if err := wire.Invalid(j.bad...); err != nil {
+			return err
+		}
+		a, warned = old, j.warned
+		a.Fields = j.settled()
+		a.move(old, j.in)
+		return s.save(ctx, tx, old, &a, c.By)
+	})
+	if err != nil {
+		return Assistant{}, nil, taken(err)
+	}
+	s.tell(owner, a.ID)
+	return a, warned, nil
+}
+
+// move is the status machine: a number wakes a new assistant, the status itself pauses and wakes.
+func (a *Assistant) move(old Assistant, in Fields) {
+	a.Status = old.Status
+	if in.PhoneNumberID.Has() && a.Status.V == Inactive && !a.Paused {
+		a.Status = wire.Some(Active)
+	}
+	switch {
+	case in.Status.V == Active:
+		a.Status, a.Paused = in.Status, false
+	case in.Status.V == Inactive && a.Status.V == Active:
+		a.Status, a.Paused = in.Status, true
+	}
+}
+
+// save writes a changed assistant, its version, and what follows from a pause.
+func (s *Assistants) save(ctx context.Context, tx *db.Tx, old Assistant, a *Assistant, by By) error {
+	names := changed(old.Fields, a.Fields)
+	if old.InboundWebhookURL != a.InboundWebhookURL {
+		names = append(names, "inbound_webhook_url")
+	}
+	if len(names) == 0 && old.Paused == a.Paused {
+		return nil
+	}
+	if err := s.update(ctx, tx, a); err != nil {
+		return err
+	}
+	if a.Paused && !old.Paused {
+		for _, f := range s.paused {
+			if err := f(ctx, tx, *a); err != nil {
+				return err
+			}
+		}
+	}
+	return s.keepVersion(ctx, tx, *a, by, names)
+}
+
+// Activate turns a new assistant active; a paused one stays paused. To be called where it is first put to use.
+func (s *Assistants) Activate(ctx context.Context, q db.Q, id ID) error {
+	_, err := q.Exec(ctx, `UPDATE assistants SET status = 'active' WHERE id = $1 AND status = 'inactive' AND NOT paused`, int64(id))
+	return err
+}
+
+// Delete removes an assistant. Its row stays as the name that calls and conversations remember.
+func (s *Assistants) Delete(ctx context.Context, owner accounts.ID, ref wire.Ref) error {
+	var a Assistant
+	err := s.db.Do(ctx, func(tx *db.Tx) (err error) {
+		if a, err = s.Get(ctx, tx, owner, ref); err != nil {
+			return err
+		}
+		for _, f := range s.deleted {
+			if err := f(ctx, tx, a); err != nil {
+				return err
+			}
+		}
+		return s.bury(ctx, tx, a.ID)
+	})
+	if err == nil {
+		s.tell(owner, a.ID)
+	}
+	return err
+}
+
+// Hook is one of the three webhooks of an assistant.
+type Hook string
+
+// The webhooks that can be switched.
+const (
+	PostCall          Hook = "webhook"
+	InboundCall       Hook = "inbound-webhook"
+	ConversationEnded Hook = "conversation-ended-webhook"
+)
+
+// Switch sets a webhook's URL, or with an empty URL switches it off.
+func (s *Assistants) Switch(ctx context.Context, owner accounts.ID, ref wire.Ref, hook Hook, url string, by By) error {
+	var a Assistant
+	err := s.db.Do(ctx, func(tx *db.Tx) error {
+		old, err := s.Get(ctx, tx, owner, ref)
+		if err != nil {
+			return err
+		}
+		to := null[string]()
+		if url != "" {
+			to = wire.Some(url)
+		}
+		a = old
+		switch hook {
+		case PostCall:
+			a.WebhookURL, a.IsWebhookActive = to, wire.Some(url != "")
+		case InboundCall:
+			a.InboundWebhookURL = url
+		case ConversationEnded:
+			a.ConversationEndedWebhookURL = to
+		}
+		return s.save(ctx, tx, old, &a, by)
+	})
+	if err == nil {
+		s.tell(owner, a.ID)
+	}
+	return err
+}
+
+func (s *Assistants) tell(owner accounts.ID, id ID) {
+	for _, f := range s.changed {
+		f(owner, id)
+	}
+}
+
+// taken turns the race of two assistants for one number into the answer of the rule.
+func taken(err error) error {
+	if db.IsUnique(err) {
+		return wire.Invalid(wire.Own("phone_number_id", sayTaken))
+	}
+	return err
+}
+
+// settled are the fields as they are stored.
+func (j *judgement) settled() Fields {
+	f := j.after
+	if j.before == nil {
+		f.Status = wire.Some(Inactive)
+	}
+	for i, t := range f.Tools.V {
+		if s, ok := t.Spec.(*AssistantTransfer); ok {
+			to := *s
+			to.AssistantID = wire.Ref{ID: j.assistants[s.AssistantID]}
+			f.Tools.V[i].Spec = &to
+		}
+	}
+	return f
+}
+
+// RuntimeTools are the built-in tools with their secrets open, for those who carry them out.
+func (a Assistant) RuntimeTools() (json.RawMessage, error) { return json.Marshal(a.Tools.V) }

@@ -1,0 +1,156 @@
+package assistants
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"parley/accounts"
+	"parley/db"
+	"parley/wire"
+)
+
+// judge collects the facts a request needs and decides it.
+func (s *Assistants) judge(ctx context.Context, q db.Q, owner accounts.ID, old *Assistant, c Change) (*judgement, error) {
+	f := facts{catalog: s.catalog, holders: map[int64]int64{}, assistants: map[wire.Ref]int64{}}
+	var before *Fields
+	if old != nil {
+		f.self, f.selfUUID, before = int64(old.ID), old.UUID, &old.Fields
+	}
+	g := gather{ctx, q, owner}
+	numbers := ids(c.PhoneNumberID)
+	if before != nil {
+		numbers = append(numbers, ids(before.PhoneNumberID)...)
+	}
+	for _, t := range c.Tools.V {
+		switch spec := t.Spec.(type) {
+		case *WarmCallTransfer:
+			numbers = append(numbers, spec.OutboundPhoneID)
+		case *AssistantTransfer:
+			if a, err := s.Get(ctx, q, owner, spec.AssistantID); err == nil {
+				f.assistants[spec.AssistantID] = int64(a.ID)
+			} else if err != ErrNotFound {
+				return nil, err
+			}
+		}
+	}
+	var err error
+	if f.numbers, err = g.numbers(s.account.Numbers, numbers); err != nil {
+		return nil, fmt.Errorf("phone numbers: %w", err)
+	}
+	if f.holders, err = g.holders(numbers); err != nil {
+		return nil, err
+	}
+	if f.knowledgebases, err = g.owned(s.account.Knowledgebases, ids(c.KnowledgebaseID)); err != nil {
+		return nil, fmt.Errorf("knowledgebases: %w", err)
+	}
+	if f.tools, err = g.owned(s.account.Tools, c.ToolIDs.V); err != nil {
+		return nil, fmt.Errorf("tools: %w", err)
+	}
+	if f.folders, err = g.owned(ownedGroups("folders"), ids(c.FolderID)); err != nil {
+		return nil, err
+	}
+	if f.labels, err = g.owned(ownedGroups("labels"), c.LabelIDs.V); err != nil {
+		return nil, err
+	}
+	if old != nil && old.Type.V == Outbound && c.Type.V == Inbound && s.account.RunningCampaign != nil {
+		if f.runningCampaign, err = s.account.RunningCampaign(ctx, q, old.ID); err != nil {
+			return nil, err
+		}
+	}
+	j := judge(f, before, c.Fields, c.Unknown)
+	if before != nil {
+		keepKeys(j.after.Tools.V, before.Tools.V)
+	}
+	return j, nil
+}
+
+// Check says everything that is wrong with a request, nil when nothing is: to create with old nil, else to change old.
+func (s *Assistants) Check(ctx context.Context, owner accounts.ID, old *Assistant, c Change) error {
+	j, err := s.judge(ctx, s.db, owner, old, c)
+	if err != nil {
+		return err
+	}
+	return wire.Invalid(j.bad...)
+}
+
+func ids(o wire.Opt[int64]) []int64 {
+	if !o.Has() {
+		return nil
+	}
+	return []int64{o.V}
+}
+
+type gather struct {
+	ctx   context.Context
+	q     db.Q
+	owner accounts.ID
+}
+
+func (g gather) numbers(from func(context.Context, db.Q, accounts.ID, []int64) ([]Number, error), ids []int64) (map[int64]Number, error) {
+	out := map[int64]Number{}
+	if from == nil || len(ids) == 0 {
+		return out, nil
+	}
+	list, err := from(g.ctx, g.q, g.owner, ids)
+	for _, n := range list {
+		out[n.ID] = n
+	}
+	return out, err
+}
+
+// holders says which inbound assistants have the numbers.
+func (g gather) holders(ids []int64) (map[int64]int64, error) {
+	out := map[int64]int64{}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	in, args := db.In(1, slices.Compact(slices.Sorted(slices.Values(ids))))
+	var rows []struct {
+		Number int64 `db:"phone_number_id"`
+		ID     int64 `db:"id"`
+	}
+	err := g.q.Select(g.ctx, &rows, `SELECT phone_number_id, id FROM assistants WHERE type = 'inbound' AND phone_number_id IN `+in, args...)
+	for _, r := range rows {
+		out[r.Number] = r.ID
+	}
+	return out, err
+}
+
+func (g gather) owned(from func(context.Context, db.Q, accounts.ID, []int64) ([]int64, error), ids []int64) (map[int64]bool, error) {
+	out := map[int64]bool{}
+	if from == nil || len(ids) == 0 {
+		return out, nil
+	}
+	list, err := from(g.ctx, g.q, g.owner, ids)
+	for _, id := range list {
+		out[id] = true
+	}
+	return out, err
+}
+
+// Mask is a calendar key as it is shown.
+func Mask(key string) string {
+	r := []rune(key)
+	return "****" + string(r[max(0, len(r)-4):])
+}
+
+// keepKeys puts the stored calendar key back where its masked form was sent.
+func keepKeys(now, before Tools) {
+	for i, t := range now {
+		spec, ok := t.Spec.(*CalendarIntegration)
+		if !ok {
+			continue
+		}
+		for _, old := range before {
+			if o, ok := old.Spec.(*CalendarIntegration); ok && spec.APIKey == Mask(o.APIKey) {
+				kept := *spec
+				kept.APIKey = o.APIKey
+				now[i].Spec = &kept
+				if o.EventSlug == spec.EventSlug {
+					break
+				}
+			}
+		}
+	}
+}

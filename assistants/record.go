@@ -1,0 +1,96 @@
+package assistants
+
+import (
+	"encoding/json"
+	"slices"
+
+	"parley/wire"
+)
+
+// Required are the fields a new assistant cannot do without; its mode demands a model besides.
+var Required = []string{"name", "voice_id", "language_id", "type", "mode", "timezone", "initial_message", "system_prompt"}
+
+// Item is an assistant in the outbound list.
+type Item struct {
+	ID              int64            `json:"id"`
+	UUID            string           `json:"uuid"`
+	UserID          int64            `json:"user_id"`
+	Name            string           `json:"name"`
+	Type            string           `json:"type"`
+	Mode            string           `json:"mode"`
+	Status          string           `json:"status"`
+	VoiceID         int64            `json:"voice_id"`
+	LanguageID      int64            `json:"language_id"`
+	Timezone        string           `json:"timezone"`
+	InitialMessage  string           `json:"initial_message"`
+	SystemPrompt    string           `json:"system_prompt"`
+	Variables       wire.Scalars     `json:"variables"`
+	WebhookURL      wire.Opt[string] `json:"webhook_url"`
+	IsWebhookActive bool             `json:"is_webhook_active"`
+	CreatedAt       wire.Time        `json:"created_at"`
+	UpdatedAt       wire.Time        `json:"updated_at"`
+}
+
+// Item is the assistant as the outbound list shows it.
+func (a Assistant) Item() Item {
+	return Item{int64(a.ID), a.UUID, int64(a.Owner), a.Name.V, a.Type.V, a.Mode.V, a.Status.V, a.VoiceID.V, a.LanguageID.V,
+		a.Timezone.V, a.InitialMessage.V, a.SystemPrompt.V, a.Variables.V, a.WebhookURL, a.IsWebhookActive.V,
+		wire.At(a.CreatedAt), wire.At(a.UpdatedAt)}
+}
+
+// Record is an assistant as reads return it: every configurable field and what the platform adds.
+type Record struct {
+	ID     int64  `json:"id"`
+	UUID   string `json:"uuid"`
+	UserID int64  `json:"user_id"`
+	Fields
+	Tools             []ShownTool      `json:"tools"`
+	Language          string           `json:"language"`
+	InboundWebhookURL wire.Opt[string] `json:"inbound_webhook_url"`
+	CreatedAt         wire.Time        `json:"created_at"`
+	UpdatedAt         wire.Time        `json:"updated_at"`
+	DeletedAt         *wire.Time       `json:"deleted_at"` // always null
+}
+
+// Record is the assistant as reads return it.
+func (a Assistant) Record() Record {
+	r := Record{ID: int64(a.ID), UUID: a.UUID, UserID: int64(a.Owner), Fields: a.Fields, Language: a.Language(),
+		CreatedAt: wire.At(a.CreatedAt), UpdatedAt: wire.At(a.UpdatedAt)}
+	if a.InboundWebhookURL != "" {
+		r.InboundWebhookURL = wire.Some(a.InboundWebhookURL)
+	}
+	r.FillerConfig = wire.Some(a.FillerConfig.V.Effective(r.Language))
+	r.Tools = make([]ShownTool, len(a.Fields.Tools.V))
+	for i, t := range a.Fields.Tools.V {
+		r.Tools[i] = ShownTool{t.masked()}
+	}
+	return r
+}
+
+// masked is the tool without its secret.
+func (t Tool) masked() Tool {
+	if spec, ok := t.Spec.(*CalendarIntegration); ok {
+		shown := *spec
+		shown.APIKey = Mask(spec.APIKey)
+		t.Spec = &shown
+	}
+	return t
+}
+
+// ShownTool is a tool in an answer: its fields flat, and again under "data".
+type ShownTool struct{ Tool }
+
+// MarshalJSON writes both forms.
+func (t ShownTool) MarshalJSON() ([]byte, error) {
+	data, err := wire.Marshal(t.Spec)
+	if err != nil {
+		return nil, err
+	}
+	flat, err := t.Tool.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(flat[:len(flat)-1], []byte(`,"data":`), data, []byte("}")), nil
+}
+
+var _ json.Marshaler = ShownTool{}

@@ -1,0 +1,276 @@
+package assistants
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"parley/accounts"
+	"parley/db"
+	"parley/wire"
+)
+
+type row struct {
+	ID            int64   `db:"id"`
+	UUID          string  `db:"uuid"`
+	Owner         int64   `db:"account_id"`
+	Status        string  `db:"status"`
+	Paused        bool    `db:"paused"`
+	PhoneNumber   *int64  `db:"phone_number_id"`
+	Knowledgebase *int64  `db:"knowledgebase_id"`
+	Folder        *int64  `db:"folder_id"`
+	InboundURL    *string `db:"inbound_webhook_url"`
+	Settings      string  `db:"settings"`
+	CreatedAt     db.Time `db:"created_at"`
+	UpdatedAt     db.Time `db:"updated_at"`
+}
+
+// load reads assistants with their tool and label lists.
+func (s *Assistants) load(ctx context.Context, q db.Q, where string, args ...any) ([]Assistant, error) {
+	var rows []row
+	err := q.Select(ctx, &rows, `
+		SELECT id, uuid, account_id, status, paused, phone_number_id, knowledgebase_id, folder_id, inbound_webhook_url,
+		       settings, created_at, updated_at
+		FROM assistants WHERE deleted_at IS NULL AND `+where, args...)
+	if err != nil {
+		return nil, fmt.Errorf("load assistants: %w", err)
+	}
+	out := make([]Assistant, len(rows))
+	at := make(map[int64]*Assistant, len(rows))
+	for i, r := range rows {
+		if out[i], err = s.open(r); err != nil {
+			return nil, fmt.Errorf("assistant %d: %w", r.ID, err)
+		}
+		at[r.ID] = &out[i]
+	}
+	return out, s.loadLists(ctx, q, at)
+}
+
+// open turns a row into an assistant. Columns win over the document: other rooms detach by column.
+func (s *Assistants) open(r row) (Assistant, error) {
+	a := Assistant{ID: ID(r.ID), UUID: r.UUID, Owner: accounts.ID(r.Owner), Paused: r.Paused,
+		CreatedAt: r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time()}
+	if r.InboundURL != nil {
+		a.InboundWebhookURL = *r.InboundURL
+	}
+	if err := json.Unmarshal([]byte(r.Settings), &a.Fields); err != nil {
+		return a, err
+	}
+	a.Fields = fill(a.Fields)
+	a.Status = wire.Some(r.Status)
+	a.PhoneNumberID, a.KnowledgebaseID, a.FolderID = opt(r.PhoneNumber), opt(r.Knowledgebase), opt(r.Folder)
+	a.ToolIDs, a.LabelIDs = wire.Some([]int64{}), wire.Some([]int64{})
+	return a, s.eachKey(a.Tools.V, s.unseal)
+}
+
+func opt(p *int64) wire.Opt[int64] {
+	if p == nil {
+		return null[int64]()
+	}
+	return wire.Some(*p)
+}
+
+func (s *Assistants) loadLists(ctx context.Context, q db.Q, at map[int64]*Assistant) error {
+	if len(at) == 0 {
+		return nil
+	}
+	keys := make([]int64, 0, len(at))
+	for id := range at {
+		keys = append(keys, id)
+	}
+	for part := range slices.Chunk(keys, 500) {
+		in, args := db.In(1, part)
+		var links []struct {
+			Assistant int64 `db:"assistant_id"`
+			Other     int64 `db:"other_id"`
+			Kind      int   `db:"kind"`
+			Position  int   `db:"position"`
+		}
+		err := q.Select(ctx, &links, `
+			SELECT assistant_id, tool_id AS other_id, 1 AS kind, position FROM assistant_tools WHERE assistant_id IN `+in+`
+			UNION ALL
+			SELECT assistant_id, label_id, 2, position FROM assistant_labels WHERE assistant_id IN `+in+`
+			ORDER BY kind, position, other_id`, args...)
+		if err != nil {
+			return fmt.Errorf("load tools and labels of assistants: %w", err)
+		}
+		for _, l := range links {
+			list := &at[l.Assistant].ToolIDs
+			if l.Kind == 2 {
+				list = &at[l.Assistant].LabelIDs
+			}
+			list.V = append(list.V, l.Other)
+		}
+	}
+	return nil
+}
+
+// document is the stored form of the fields: calendar keys sealed.
+func (s *Assistants) document(f Fields) (string, error) {
+	f.Tools = wire.Some(slices.Clone(f.Tools.V))
+	for i, t := range f.Tools.V {
+		if spec, ok := t.Spec.(*CalendarIntegration); ok {
+			c := *spec
+			f.Tools.V[i].Spec = &c
+		}
+	}
+	if err := s.eachKey(f.Tools.V, s.seal); err != nil {
+		return "", err
+	}
+	b, err := wire.Marshal(f)
+	return string(b), err
+}
+
+func (s *Assistants) eachKey(ts Tools, do func(string) (string, error)) error {
+	for _, t := range ts {
+		spec, ok := t.Spec.(*CalendarIntegration)
+		if !ok {
+			continue
+		}
+		key, err := do(spec.APIKey)
+		if err != nil {
+			return fmt.Errorf("calendar key: %w", err)
+		}
+		spec.APIKey = key
+	}
+	return nil
+}
+
+func (s *Assistants) seal(key string) (string, error) { return s.box.Seal([]byte(key)) }
+
+func (s *Assistants) unseal(sealed string) (string, error) {
+	b, err := s.box.Open(sealed)
+	return string(b), err
+}
+
+func (s *Assistants) insert(ctx context.Context, tx *db.Tx, a *Assistant) error {
+	doc, err := s.document(a.Fields)
+	if err != nil {
+		return err
+	}
+	a.UUID, a.CreatedAt = uuid.NewString(), s.db.Now().UTC().Truncate(time.Microsecond)
+	a.UpdatedAt = a.CreatedAt
+	err = tx.Get(ctx, (*int64)(&a.ID), `
+		INSERT INTO assistants (account_id, uuid, name, type, mode, status, paused, phone_number_id, knowledgebase_id,
+		                        folder_id, settings, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, FALSE, $7, $8, $9, $10, $11, $11) RETURNING id`,
+		int64(a.Owner), a.UUID, a.Name.V, a.Type.V, a.Mode.V, a.Status.V, a.PhoneNumberID.Ptr(), a.KnowledgebaseID.Ptr(),
+		a.FolderID.Ptr(), doc, db.At(a.CreatedAt))
+	if err != nil {
+		return fmt.Errorf("insert assistant: %w", err)
+	}
+	return s.link(ctx, tx, *a)
+}
+
+func (s *Assistants) update(ctx context.Context, tx *db.Tx, a *Assistant) error {
+	doc, err := s.document(a.Fields)
+	if err != nil {
+		return err
+	}
+	a.UpdatedAt = s.db.Now().UTC().Truncate(time.Microsecond)
+	var inbound *string
+	if a.InboundWebhookURL != "" {
+		inbound = &a.InboundWebhookURL
+	}
+	_, err = tx.Exec(ctx, `
+		UPDATE assistants SET name = $2, type = $3, mode = $4, status = $5, paused = $6, phone_number_id = $7,
+		       knowledgebase_id = $8, folder_id = $9, settings = $10, inbound_webhook_url = $11, updated_at = $12
+		WHERE id = $1`,
+		int64(a.ID), a.Name.V, a.Type.V, a.Mode.V, a.Status.V, a.Paused, a.PhoneNumberID.Ptr(), a.KnowledgebaseID.Ptr(),
+		a.FolderID.Ptr(), doc, inbound, db.At(a.UpdatedAt))
+	if err != nil {
+		return fmt.Errorf("update assistant: %w", err)
+	}
+	return s.link(ctx, tx, *a)
+}
+
+// link replaces the rows of tools and labels.
+func (s *Assistants) link(ctx context.Context, tx *db.Tx, a Assistant) error {
+	for _, l := range []struct {
+		clear, add string
+		ids        []int64
+	}{
+		{`DELETE FROM assistant_tools WHERE assistant_id = $1`,
+			`INSERT INTO assistant_tools (assistant_id, tool_id, position) VALUES ($1, $2, $3)`, a.ToolIDs.V},
+		{`DELETE FROM assistant_labels WHERE assistant_id = $1`,
+			`INSERT INTO assistant_labels (assistant_id, label_id, position) VALUES ($1, $2, $3)`, a.LabelIDs.V},
+	} {
+		if _, err := tx.Exec(ctx, l.clear, int64(a.ID)); err != nil {
+			return fmt.Errorf("unlink assistant: %w", err)
+		}
+		for i, id := range l.ids {
+			if _, err := tx.Exec(ctx, l.add, int64(a.ID), id, i); err != nil {
+				return fmt.Errorf("link assistant: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// bury leaves the name and the ids of a deleted assistant and wipes everything else.
+func (s *Assistants) bury(ctx context.Context, tx *db.Tx, id ID) error {
+	for _, q := range []string{
+		`DELETE FROM assistant_tools WHERE assistant_id = $1`,
+		`DELETE FROM assistant_labels WHERE assistant_id = $1`,
+		`DELETE FROM assistant_versions WHERE assistant_id = $1`,
+	} {
+		if _, err := tx.Exec(ctx, q, int64(id)); err != nil {
+			return fmt.Errorf("delete assistant: %w", err)
+		}
+	}
+	_, err := tx.Exec(ctx, `
+		UPDATE assistants SET deleted_at = $2, settings = '{}', phone_number_id = NULL, knowledgebase_id = NULL,
+		       folder_id = NULL, inbound_webhook_url = NULL, status = 'inactive' WHERE id = $1`, int64(id), db.At(s.db.Now()))
+	return err
+}
+
+// DetachNumber takes a released number away from its assistants.
+func (s *Assistants) DetachNumber(ctx context.Context, q db.Q, number int64) error {
+	_, err := q.Exec(ctx, `UPDATE assistants SET phone_number_id = NULL WHERE phone_number_id = $1`, number)
+	return err
+}
+
+// DetachKnowledgebase takes a deleted knowledgebase away from its assistants.
+func (s *Assistants) DetachKnowledgebase(ctx context.Context, q db.Q, id int64) error {
+	_, err := q.Exec(ctx, `UPDATE assistants SET knowledgebase_id = NULL WHERE knowledgebase_id = $1`, id)
+	return err
+}
+
+// DetachTool takes a deleted mid-call tool away from its assistants.
+func (s *Assistants) DetachTool(ctx context.Context, q db.Q, id int64) error {
+	_, err := q.Exec(ctx, `DELETE FROM assistant_tools WHERE tool_id = $1`, id)
+	return err
+}
+
+// HeldNumbers are the numbers of an account that an inbound assistant has.
+func (s *Assistants) HeldNumbers(ctx context.Context, q db.Q, owner accounts.ID) (map[int64]ID, error) {
+	var rows []struct {
+		Number int64 `db:"phone_number_id"`
+		ID     int64 `db:"id"`
+	}
+	err := q.Select(ctx, &rows, `SELECT phone_number_id, id FROM assistants
+		WHERE account_id = $1 AND type = 'inbound' AND phone_number_id IS NOT NULL`, int64(owner))
+	out := make(map[int64]ID, len(rows))
+	for _, r := range rows {
+		out[r.Number] = ID(r.ID)
+	}
+	return out, err
+}
+
+// UsesOfKnowledgebase says how many assistants of an account use each knowledgebase.
+func (s *Assistants) UsesOfKnowledgebase(ctx context.Context, q db.Q, owner accounts.ID) (map[int64]int, error) {
+	var rows []struct {
+		ID int64 `db:"knowledgebase_id"`
+		N  int   `db:"n"`
+	}
+	err := q.Select(ctx, &rows, `SELECT knowledgebase_id, count(*) AS n FROM assistants
+		WHERE account_id = $1 AND knowledgebase_id IS NOT NULL GROUP BY knowledgebase_id`, int64(owner))
+	out := make(map[int64]int, len(rows))
+	for _, r := range rows {
+		out[r.ID] = r.N
+	}
+	return out, err
+}

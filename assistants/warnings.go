@@ -1,0 +1,117 @@
+package assistants
+
+import (
+	"fmt"
+
+	"parley/catalog"
+)
+
+// Warning tells a client about a field it sent that was stored and does nothing for now.
+type Warning struct {
+	Field   string `json:"field"`
+	Message string `json:"message"`
+}
+
+func (j *judgement) note(field, message string) {
+	j.warned = append(j.warned, Warning{field, message})
+}
+
+const (
+	warnUnknown   = "This field is not known and was ignored."
+	warnStatus    = "The status can be set on update only and was ignored."
+	warnLanguage  = "No configured engine supports this language."
+	warnOtherMode = "Stored, but without effect in %s mode."
+	warnPending   = "Stored, but this installation does not carry it out yet."
+	warnModel     = "Stored, but the chosen model has no such setting."
+)
+
+// warn collects warnings about what was sent; what was left out is never mentioned.
+func (j *judgement) warn(unknown []string) {
+	in := &j.in
+	if j.before == nil && in.Status.Set {
+		j.note("status", warnStatus)
+	}
+	j.warnLanguages()
+	other := fmt.Sprintf(warnOtherMode, j.mode())
+	for _, f := range []struct {
+		key  string
+		when bool
+	}{
+		{"voice_stability", in.VoiceStability.Set && j.mode() == catalog.Multimodal},
+		{"voice_similarity", in.VoiceSimilarity.Set && j.mode() == catalog.Multimodal},
+		{"filler_config", in.FillerConfig.Set && j.realtime()},
+	} {
+		if f.when {
+			j.note(f.key, other)
+		}
+	}
+	if in.LLMTemperature.Set && !j.hasTemperature() {
+		j.note("llm_temperature", warnModel)
+	}
+	j.warnPending()
+	j.warnTools()
+	for _, key := range unknown {
+		j.note(key, warnUnknown)
+	}
+}
+
+func (j *judgement) warnLanguages() {
+	if (j.in.LanguageID.Has() || j.modeChanges()) && !j.catalog.Supports(j.after.LanguageID.V, j.mode()) {
+		j.note("language_id", warnLanguage)
+	}
+	for _, id := range j.in.SecondaryLanguageIDs.V {
+		if id != j.after.LanguageID.V && !j.catalog.Supports(id, j.mode()) {
+			j.note("secondary_language_ids", warnLanguage)
+			return
+		}
+	}
+}
+
+func (j *judgement) hasTemperature() bool {
+	id := j.after.LLMModelID.V
+	if j.realtime() {
+		id = j.after.MultimodalModelID.V
+	}
+	m, ok := j.catalog.Model(id)
+	return !ok || m.Temperature
+}
+
+// warnPending names what the voice engine does not carry out yet.
+func (j *judgement) warnPending() {
+	in := &j.in
+	for _, f := range []struct {
+		key  string
+		when bool
+	}{
+		{"mode", in.Mode.Has() && j.realtime()},
+		{"tts_emotion_enabled", in.TTSEmotionEnabled.V},
+		{"voice_stability", in.VoiceStability.Set && j.mode() != catalog.Multimodal},
+		{"voice_similarity", in.VoiceSimilarity.Set && j.mode() != catalog.Multimodal},
+		{"fillers", in.Fillers.V},
+		{"enable_noise_cancellation", in.EnableNoiseCancellation.V},
+		{"ambient_sound", in.AmbientSound.Has() && in.AmbientSound.V != "off"},
+	} {
+		if f.when {
+			j.note(f.key, warnPending)
+		}
+	}
+}
+
+func (j *judgement) warnTools() {
+	for i, t := range j.in.Tools.V {
+		key := j.at("tools", i)
+		switch s := t.Spec.(type) {
+		case *CallTransfer, *DTMFInput:
+			j.note(key, warnPending)
+		case *WarmCallTransfer:
+			j.note(key, warnPending)
+			if s.CustomCallerID.Has() && s.CallerIDMode != "custom" {
+				j.note(key+".custom_caller_id", "Stored, but used only when caller_id_mode is custom.")
+			}
+		case *CalendarIntegration:
+			if s.CustomEndpoint.Has() && s.Endpoint != "custom" {
+				j.note(key+".calendar_custom_endpoint", "Stored, but used only when calendar_endpoint is custom.")
+			}
+		}
+	}
+}

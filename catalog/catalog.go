@@ -1,0 +1,176 @@
+// Package catalog knows what assistants can be made of: languages, voices, speech and recognition engines, models.
+// It lists what the installation really has; cmd/parley says so at start.
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"parley/db"
+)
+
+// Mode is how an assistant's conversation is produced.
+type Mode string
+
+const (
+	Pipeline   Mode = "pipeline"   // recogniser, language model, synthesiser
+	Multimodal Mode = "multimodal" // one realtime speech session
+	Dualplex   Mode = "dualplex"   // realtime session producing text, and a synthesiser
+)
+
+// LLM is the type of the text models in the lists of models; the other two types are the realtime modes.
+const LLM = "llm"
+
+// Voice is a voice on offer.
+type Voice struct {
+	ID            int64
+	Name          string
+	Gender        string // "female", "male" or empty
+	Accent        string // empty = none to speak of
+	LanguageID    int64  // its first language
+	Languages     []string
+	Modes         []Mode
+	SynthesizerID int64  // 0 for the voices of realtime engines
+	Provider      string // code of the engine that speaks it
+	Code          string // the engine's own name of it
+}
+
+// Fits reports whether the voice can be used in a mode.
+func (v Voice) Fits(m Mode) bool { return slices.Contains(v.Modes, m) }
+
+// Provider is a speech or recognition engine.
+type Provider struct {
+	ID        int64
+	Name      string
+	Code      string
+	Languages []string // ISO 639-1; nil = all of the list
+	healthy   func() bool
+}
+
+// Healthy reports what the engine's last check said.
+func (p Provider) Healthy() bool { return p.healthy == nil || p.healthy() }
+
+// Model is a language model or realtime engine.
+type Model struct {
+	ID          int64
+	Name        string
+	Types       []string // "llm", or "multimodal" and/or "dualplex"
+	Provider    string   // code of the vendor
+	Code        string   // the vendor's name of it
+	Temperature bool     // it has such a setting
+	Languages   []string // ISO 639-1; nil = all of the list
+	healthy     func() bool
+}
+
+// Is reports whether the model stands in the list of a type.
+func (m Model) Is(typ string) bool { return slices.Contains(m.Types, typ) }
+
+// Healthy reports what the engine's last check said.
+func (m Model) Healthy() bool { return m.healthy == nil || m.healthy() }
+
+// Catalog is everything on offer. It does not change while the server runs, except for health.
+type Catalog struct {
+	voices       []Voice
+	synthesizers []Provider
+	transcribers []Provider
+	models       []Model
+	defaults     map[string]int64 // model type → id
+}
+
+// Open numbers the offer and keeps the numbers: an engine that comes back after a pause has its old ids.
+func Open(ctx context.Context, d *db.DB, o Offer) (*Catalog, error) {
+	c := &Catalog{defaults: map[string]int64{}}
+	err := d.Do(ctx, func(tx *db.Tx) error {
+		n := numbering{tx, ctx}
+		for _, s := range o.Speech {
+			if err := c.addSpeech(n, s); err != nil {
+				return err
+			}
+		}
+		for _, h := range o.Hearing {
+			id, err := n.id("transcriber", h.Code)
+			if err != nil {
+				return err
+			}
+			c.transcribers = append(c.transcribers, Provider{id, h.Name, h.Code, h.Languages, h.Healthy})
+		}
+		for _, m := range o.Models {
+			if err := c.addModel(n, m); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("catalog: %w", err)
+	}
+	c.sort()
+	return c, c.choose(o.Defaults)
+}
+
+// addSpeech takes a synthesiser and its voices. They serve pipeline and dualplex.
+func (c *Catalog) addSpeech(n numbering, s Speech) error {
+	id, err := n.id("synthesizer", s.Code)
+	if err != nil {
+		return err
+	}
+	c.synthesizers = append(c.synthesizers, Provider{id, s.Name, s.Code, s.Languages, s.Healthy})
+	return c.addVoices(n, s.Voices, Voice{Provider: s.Code, SynthesizerID: id, Languages: s.Languages, Modes: []Mode{Pipeline, Dualplex}})
+}
+
+// addModel takes a model and, of one that speaks by itself, the voices.
+func (c *Catalog) addModel(n numbering, m NewModel) error {
+	id, err := n.id("model", m.Provider+"/"+m.Code)
+	if err != nil {
+		return err
+	}
+	c.models = append(c.models, Model{id, m.Name, m.Types, m.Provider, m.Code, m.Temperature, m.Languages, m.Healthy})
+	return c.addVoices(n, m.Voices, Voice{Provider: m.Code, Languages: m.Languages, Modes: []Mode{Multimodal}})
+}
+
+func (c *Catalog) addVoices(n numbering, voices []NewVoice, like Voice) error {
+	for _, v := range voices {
+		id, err := n.id("voice", like.Provider+"/"+v.Code)
+		if err != nil {
+			return err
+		}
+		out := like
+		out.ID, out.Name, out.Gender, out.Accent, out.Code, out.LanguageID = id, v.Name, v.Gender, v.Accent, v.Code, 1
+		if len(v.Languages) > 0 {
+			out.Languages = v.Languages
+		}
+		if len(out.Languages) > 0 {
+			out.LanguageID = LanguageOf(out.Languages[0]).ID
+		}
+		c.voices = append(c.voices, out)
+	}
+	return nil
+}
+
+func (c *Catalog) sort() {
+	byProvider := func(a, b Provider) int { return int(a.ID - b.ID) }
+	slices.SortFunc(c.synthesizers, byProvider)
+	slices.SortFunc(c.transcribers, byProvider)
+	slices.SortFunc(c.voices, func(a, b Voice) int { return int(a.ID - b.ID) })
+	slices.SortFunc(c.models, func(a, b Model) int { return int(a.ID - b.ID) })
+}
+
+// choose finds the default models. Names are a model's code, or provider/code.
+func (c *Catalog) choose(want Defaults) error {
+	for _, w := range []struct{ key, typ, name string }{
+		{LLM, LLM, want.LLM}, {string(Multimodal), string(Multimodal), want.Multimodal},
+		{string(Dualplex), string(Dualplex), want.Dualplex}, {"chat", LLM, want.Chat},
+	} {
+		for _, m := range c.models {
+			if m.Is(w.typ) && (w.name == "" || w.name == m.Code || w.name == m.Provider+"/"+m.Code) {
+				c.defaults[w.key] = m.ID
+				break
+			}
+		}
+		if w.name != "" && c.defaults[w.key] == 0 {
+			return fmt.Errorf("models.default_%s: there is no model %q", w.key, w.name)
+		}
+	}
+	return nil
+}

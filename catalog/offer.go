@@ -1,0 +1,47 @@
+package catalog
+
+// Offer is what one installation has configured.
+type Offer struct {
+	Speech   []Speech
+	Hearing  []Hearing
+	Models   []NewModel
+	Defaults Defaults
+}
+
+// Speech is a synthesiser with its voices.
+type Speech struct {
+	Code, Name string
+	Languages  []string // ISO 639-1; nil = all of the list
+	Voices     []NewVoice
+	Healthy    func() bool // nil = always
+}
+
+// NewVoice is a voice of a synthesiser or realtime engine.
+type NewVoice struct {
+	Code, Name     string
+	Gender, Accent string
+	Languages      []string // nil = those of its engine
+}
+
+// Hearing is a recogniser.
+type Hearing struct {
+	Code, Name string
+	Languages  []string // ISO 639-1; nil = all of the list
+	Healthy    func() bool
+}
+
+// NewModel is a language model or realtime engine.
+type NewModel struct {
+	Provider    string // code of the vendor
+	Code, Name  string
+	Types       []string // "llm", or "multimodal" and/or "dualplex"
+	Temperature bool
+	Languages   []string   // ISO 639-1; nil = all of the list
+	Voices      []NewVoice // of a multimodal engine
+	Healthy     func() bool
+}
+
+// Defaults name the models used where none is chosen, by code or provider/code; empty = the first of its type.
+type Defaults struct {
+	LLM, Multimodal, Dualplex, Chat string
+}

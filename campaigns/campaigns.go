@@ -1,0 +1,313 @@
+package campaigns
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"parley/db"
+	"parley/fault"
+)
+
+// Attempt is one call a campaign wants placed.
+type Attempt struct {
+	Owner       int64
+	CampaignID  ID
+	AssistantID int64
+	LeadID      LeadID
+	DialNo      int64 // with LeadID unique: the same attempt is never placed twice
+	Phone       string
+	NumberID    int64 // caller number; 0 = the assistant's choice
+	Variables   map[string]any
+}
+
+// Errors of Caller.Place that the dialler understands.
+var (
+	ErrNoFunds   = errors.New("campaigns: hold refused")
+	ErrNoNumber  = errors.New("campaigns: no number to call from")
+	ErrInactive  = errors.New("campaigns: assistant inactive")
+	ErrDoNotCall = errors.New("campaigns: number on the do-not-call list")
+)
+
+// Caller places calls. Everything it stores is stored in the given transaction.
+type Caller interface {
+	// Place stores the call and queues its dialling; dialling starts after the commit.
+	Place(ctx context.Context, tx *db.Tx, a Attempt) (callID int64, err error)
+	// Live counts the campaign's calls that are initiated, ringing or in progress.
+	Live(ctx context.Context, q db.Q, id ID) (int, error)
+	// Room is how many outbound calls the account may add now: its ceilings, the inbound reserve, the daily limit.
+	Room(ctx context.Context, q db.Q, owner int64) (int, error)
+	// HangUp ends the campaign's running calls with reason campaign_stopped.
+	HangUp(ctx context.Context, id ID) error
+	// Blocked tells which of the numbers are on the account's do-not-call list.
+	Blocked(ctx context.Context, q db.Q, owner int64, phones []string) (map[string]bool, error)
+}
+
+// Assistant is what a campaign must know of its assistant.
+type Assistant struct {
+	ID        int64
+	Outbound  bool
+	Paused    bool
+	CanCall   bool     // it, the account or the installation has a number to call from
+	GoalNames []string // the bool names of its post-call schema
+}
+
+// Assistants looks assistants up; an unknown or foreign one is a fault.NotFound.
+type Assistants interface {
+	ForCampaign(ctx context.Context, q db.Q, owner, id int64) (Assistant, error)
+	// Activate marks a new assistant as used.
+	Activate(ctx context.Context, tx *db.Tx, id int64) error
+}
+
+// Funds tells whether the account may spend.
+type Funds interface {
+	Positive(ctx context.Context, q db.Q, owner int64) (bool, error)
+}
+
+// Campaigns is the room.
+type Campaigns struct {
+	db         *db.DB
+	caller     Caller
+	assistants Assistants
+	funds      Funds
+	changed    func(owner int64, id ID) // tells live views
+}
+
+// New joins the room to its neighbours. changed may be nil.
+func New(d *db.DB, caller Caller, assistants Assistants, funds Funds, changed func(int64, ID)) *Campaigns {
+	if changed == nil {
+		changed = func(int64, ID) {}
+	}
+	return &Campaigns{db: d, caller: caller, assistants: assistants, funds: funds, changed: changed}
+}
+
+// Create stores a draft. most is the plan's number of campaigns, negative = no limit.
+func (c *Campaigns) Create(ctx context.Context, owner int64, s Settings, most int) (Campaign, error) {
+	one := Campaign{Owner: owner, Name: s.Name, Assistant: &s.AssistantID, Status: Draft, Settings: db.JSON[Settings]{V: s}}
+	err := c.db.Do(ctx, func(tx *db.Tx) error {
+		if most >= 0 {
+			var n int
+			if err := tx.Get(ctx, &n, `SELECT count(*) FROM campaigns WHERE account_id = $1`, owner); err != nil {
+				return err
+			}
+			if n >= most {
+				return fault.New(fault.Forbidden, "", "Your plan allows no further campaigns. Delete one, or change the plan.")
+			}
+		}
+		one.CreatedAt = db.At(tx.Now())
+		one.UpdatedAt = one.CreatedAt
+		return tx.Get(ctx, &one.ID, `INSERT INTO campaigns (account_id, name, assistant_id, status, settings, completes, created_at, updated_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $7) RETURNING id`, owner, one.Name, one.Assistant, one.Status, one.Settings, s.CompleteWhenDone, one.CreatedAt)
+	})
+	return one, err
+}
+
+// Update replaces the settings. The assistant of a running campaign cannot be changed.
+func (c *Campaigns) Update(ctx context.Context, owner int64, id ID, change func(*Settings) error) (Campaign, error) {
+	var one Campaign
+	err := c.db.Do(ctx, func(tx *db.Tx) (err error) {
+		if one, err = c.locked(ctx, tx, owner, id); err != nil {
+			return err
+		}
+		before := one.Settings.V.AssistantID
+		if err := change(&one.Settings.V); err != nil {
+			return err
+		}
+		if after := one.Settings.V.AssistantID; after != before {
+			if one.Status == InProgress {
+				return fault.New(fault.Malformed, "", "This campaign is running already. Stop it first to change or restart it.")
+			}
+			one.Assistant = &after
+		}
+		one.Name, one.UpdatedAt = one.Settings.V.Name, db.At(tx.Now())
+		tx.After(func() { c.changed(owner, id) })
+		return saveCampaign(ctx, tx, one, tx.Now())
+	})
+	return one, err
+}
+
+func (c *Campaigns) locked(ctx context.Context, tx *db.Tx, owner int64, id ID) (Campaign, error) {
+	if _, err := c.Get(ctx, tx, owner, id); err != nil {
+		return Campaign{}, err
+	}
+	return lock(ctx, tx, id)
+}
+
+func refuse(one Campaign, sentence string) error {
+	return fault.New(fault.Malformed, "", "%s", sentence).
+		With("data", map[string]any{"campaign_id": one.ID, "status": one.Status})
+}
+
+// Start puts a campaign to work: its leads become due.
+func (c *Campaigns) Start(ctx context.Context, owner int64, id ID) (Campaign, error) {
+	var one Campaign
+	err := c.db.Do(ctx, func(tx *db.Tx) (err error) {
+		if one, err = c.locked(ctx, tx, owner, id); err != nil {
+			return err
+		}
+		if one.Status == InProgress {
+			return refuse(one, "This campaign is running already. Stop it first to change or restart it.")
+		}
+		if err := c.startable(ctx, tx, one); err != nil {
+			return err
+		}
+		now := db.At(tx.Now())
+		if _, err := tx.Exec(ctx, `UPDATE leads SET status = 'scheduled', due_at = $1, updated_at = $1 WHERE campaign_id = $2 AND parent_id IS NULL AND status = 'created'`, now, id); err != nil {
+			return err
+		}
+		one.Status, one.StopReason, one.Recent.V = InProgress, nil, nil
+		if err := c.assistants.Activate(ctx, tx, *one.Assistant); err != nil {
+			return err
+		}
+		tx.After(func() { c.changed(owner, id) })
+		return saveCampaign(ctx, tx, one, tx.Now())
+	})
+	return one, err
+}
+
+// startable checks what contract 6.4 asks, in its order.
+func (c *Campaigns) startable(ctx context.Context, tx *db.Tx, one Campaign) error {
+	ok, err := c.funds.Positive(ctx, tx, one.Owner)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return refuse(one, "Your balance is too low to start this campaign. Add funds, then try again.")
+	}
+	if one.Settings.V.CompleteWhenDone {
+		var open int
+		err := tx.Get(ctx, &open, `SELECT count(*) FROM (SELECT 1 FROM leads WHERE campaign_id = $1 AND parent_id IS NULL AND status IN ('created', 'scheduled', 'rescheduled') LIMIT 1) x`, one.ID)
+		if err != nil {
+			return err
+		}
+		if open == 0 {
+			return refuse(one, "This campaign has no open leads. Add some before starting it.")
+		}
+	}
+	if one.Assistant == nil {
+		return refuse(one, "Assistant is inactive.")
+	}
+	a, err := c.assistants.ForCampaign(ctx, tx, one.Owner, *one.Assistant)
+	switch {
+	case err != nil:
+		return err
+	case len(one.Settings.V.NumberIDs) == 0 && !a.CanCall:
+		return refuse(one, "Your assistant does not have a phone number set up.")
+	case a.Paused:
+		return refuse(one, "Assistant is inactive.")
+	}
+	return nil
+}
+
+// Stop ends dialling at the customer's wish; without drain the running calls are hung up too.
+func (c *Campaigns) Stop(ctx context.Context, owner int64, id ID, drain bool) (Campaign, error) {
+	var one Campaign
+	err := c.db.Do(ctx, func(tx *db.Tx) (err error) {
+		if one, err = c.locked(ctx, tx, owner, id); err != nil {
+			return err
+		}
+		if one.Status != InProgress {
+			return refuse(one, "Only a running campaign can be stopped.")
+		}
+		one, err = c.stop(ctx, tx, one, StopUser)
+		return err
+	})
+	if err == nil && !drain {
+		err = c.caller.HangUp(ctx, id)
+	}
+	return one, err
+}
+
+// stop is every way a running campaign stops. Its row is locked.
+func (c *Campaigns) stop(ctx context.Context, tx *db.Tx, one Campaign, why StopReason) (Campaign, error) {
+	now := tx.Now()
+	// A lead whose next contact was waiting for its turn has no call that would move it on.
+	_, err := tx.Exec(ctx, `UPDATE leads SET status = 'rescheduled', due_at = $1, updated_at = $1 WHERE campaign_id = $2 AND status = 'processing' AND id IN
+		(SELECT parent_id FROM leads WHERE campaign_id = $2 AND parent_id IS NOT NULL AND status = 'scheduled')`, db.At(now), one.ID)
+	if err != nil {
+		return one, err
+	}
+	if _, err := tx.Exec(ctx, `UPDATE leads SET status = 'created', due_at = NULL, updated_at = $1 WHERE campaign_id = $2 AND status = 'scheduled'`, db.At(now), one.ID); err != nil {
+		return one, err
+	}
+	one.Status, one.StopReason = Stopped, &why
+	tx.After(func() { c.changed(one.Owner, one.ID) })
+	return one, saveCampaign(ctx, tx, one, now)
+}
+
+// StopFor stops the running campaigns of an assistant that was deleted or paused.
+func (c *Campaigns) StopFor(ctx context.Context, tx *db.Tx, assistant int64, why StopReason) error {
+	return c.stopWhere(ctx, tx, why, `assistant_id = $1`, assistant)
+}
+
+func (c *Campaigns) stopWhere(ctx context.Context, tx *db.Tx, why StopReason, cond string, args ...any) error {
+	var ids []ID
+	if err := tx.Select(ctx, &ids, `SELECT id FROM campaigns WHERE status = 'in-progress' AND `+cond, args...); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		one, err := lock(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if one.Status != InProgress {
+			continue
+		}
+		if _, err := c.stop(ctx, tx, one, why); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Uses reports whether a running campaign uses the assistant.
+func (c *Campaigns) Uses(ctx context.Context, q db.Q, assistant int64) (bool, error) {
+	var n int
+	err := q.Get(ctx, &n, `SELECT count(*) FROM campaigns WHERE status = 'in-progress' AND assistant_id = $1`, assistant)
+	return n > 0, err
+}
+
+// ForgetNumber takes a released number out of every rotation; a running campaign that loses its last one stops.
+func (c *Campaigns) ForgetNumber(ctx context.Context, tx *db.Tx, owner, number int64) error {
+	all, err := c.List(ctx, tx, owner)
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		if !slices.Contains(one.Settings.V.NumberIDs, number) {
+			continue
+		}
+		if one, err = lock(ctx, tx, one.ID); err != nil {
+			return err
+		}
+		one.Settings.V.NumberIDs = slices.DeleteFunc(one.Settings.V.NumberIDs, func(id int64) bool { return id == number })
+		if err := saveCampaign(ctx, tx, one, tx.Now()); err != nil {
+			return err
+		}
+		if one.Status == InProgress && len(one.Settings.V.NumberIDs) == 0 {
+			if _, err := c.stop(ctx, tx, one, StopNoNumber); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Delete stops the campaign as without drain and removes it with its leads.
+func (c *Campaigns) Delete(ctx context.Context, owner int64, id ID) error {
+	one, err := c.Get(ctx, c.db, owner, id)
+	if err != nil {
+		return err
+	}
+	if one.Status == InProgress {
+		if _, err := c.Stop(ctx, owner, id, false); err != nil && !fault.Is(err, fault.Malformed) {
+			return err
+		}
+	}
+	n, err := c.db.Exec(ctx, `DELETE FROM campaigns WHERE id = $1 AND account_id = $2`, id, owner)
+	if err == nil && n == 0 {
+		return noCampaign()
+	}
+	c.changed(owner, id)
+	return err
+}

@@ -1,0 +1,277 @@
+package campaigns
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"parley/db"
+)
+
+// Tick dials what is due. It is cheap when nothing is: each running campaign costs two looks into an index.
+func (c *Campaigns) Tick(ctx context.Context, now time.Time) error {
+	var all []Campaign
+	err := c.db.Select(ctx, &all, `SELECT `+campaignColumns+` FROM campaigns c WHERE status = 'in-progress' AND
+		(EXISTS (SELECT 1 FROM leads l WHERE l.campaign_id = c.id AND l.status IN ('scheduled', 'rescheduled') AND l.due_at <= $1)
+		 OR completes AND NOT EXISTS (SELECT 1 FROM leads l WHERE l.campaign_id = c.id AND l.status IN ('created', 'scheduled', 'rescheduled', 'processing')))
+		ORDER BY id`, db.At(now))
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, one := range all {
+		w, err := one.Settings.V.Window()
+		if err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		if !w.Open(now) && !one.Settings.V.CompleteWhenDone {
+			continue
+		}
+		failed = errors.Join(failed, c.db.Do(ctx, func(tx *db.Tx) error { return c.work(ctx, tx, one.ID, w.Open(now), now) }))
+	}
+	return failed
+}
+
+// work places the calls one campaign may place now, or completes it. The locked row makes it the only one counting.
+func (c *Campaigns) work(ctx context.Context, tx *db.Tx, id ID, open bool, now time.Time) error {
+	one, err := lock(ctx, tx, id)
+	if err != nil || one.Status != InProgress {
+		return err
+	}
+	if done, err := c.complete(ctx, tx, one, now); done || err != nil || !open {
+		return err
+	}
+	free, err := c.free(ctx, tx, one)
+	if err != nil || free <= 0 {
+		return err
+	}
+	var due []Lead
+	err = tx.Select(ctx, &due, `SELECT `+leadColumns+leadFrom+` WHERE l.campaign_id = $1 AND l.status IN ('scheduled', 'rescheduled') AND l.due_at <= $2
+		ORDER BY l.due_at, l.id LIMIT $3`, id, db.At(now), free)
+	if err != nil {
+		return err
+	}
+	for _, l := range due {
+		if err := c.place(ctx, tx, &one, l, now); err != nil {
+			why, known := stopsOn(err)
+			if !known {
+				return err
+			}
+			_, err := c.stop(ctx, tx, one, why)
+			return err
+		}
+	}
+	return saveCampaign(ctx, tx, one, now)
+}
+
+func (c *Campaigns) free(ctx context.Context, tx *db.Tx, one Campaign) (int, error) {
+	live, err := c.caller.Live(ctx, tx, one.ID)
+	if err != nil {
+		return 0, err
+	}
+	room, err := c.caller.Room(ctx, tx, one.Owner)
+	return min(one.Settings.V.MaxParallel-live, room), err
+}
+
+// stopsOn says which refusals of a call stop the whole campaign.
+func stopsOn(err error) (StopReason, bool) {
+	switch {
+	case errors.Is(err, ErrNoFunds):
+		return StopNoBalance, true
+	case errors.Is(err, ErrNoNumber):
+		return StopNoNumber, true
+	case errors.Is(err, ErrInactive):
+		return StopAssistantInactive, true
+	}
+	return "", false
+}
+
+// place puts one lead into processing with its call, both or neither.
+func (c *Campaigns) place(ctx context.Context, tx *db.Tx, one *Campaign, l Lead, now time.Time) error {
+	if one.Assistant == nil {
+		return ErrInactive
+	}
+	at := Attempt{Owner: one.Owner, CampaignID: one.ID, AssistantID: *one.Assistant, LeadID: l.ID, DialNo: l.DialNo + 1, Phone: l.Phone, Variables: l.Variables.V}
+	if ids := one.Settings.V.NumberIDs; len(ids) > 0 {
+		at.NumberID = ids[one.NextNumber%int64(len(ids))]
+	}
+	call, err := c.caller.Place(ctx, tx, at)
+	if errors.Is(err, ErrDoNotCall) {
+		_, err := tx.Exec(ctx, `UPDATE leads SET status = 'blacklisted', due_at = NULL, updated_at = $1 WHERE id = $2`, db.At(now), l.ID)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	one.NextNumber++
+	attempts := l.Attempts
+	if l.ParentID == nil {
+		attempts++
+	}
+	_, err = tx.Exec(ctx, `UPDATE leads SET status = 'processing', attempts = $1, dial_no = $2, due_at = NULL, last_call_id = $3, updated_at = $4 WHERE id = $5`,
+		attempts, at.DialNo, call, db.At(now), l.ID)
+	return err
+}
+
+// complete ends a campaign whose leads are all dealt with.
+func (c *Campaigns) complete(ctx context.Context, tx *db.Tx, one Campaign, now time.Time) (bool, error) {
+	if !one.Settings.V.CompleteWhenDone {
+		return false, nil
+	}
+	var open int
+	err := tx.Get(ctx, &open, `SELECT count(*) FROM (SELECT 1 FROM leads WHERE campaign_id = $1 AND parent_id IS NULL AND status IN ('created', 'scheduled', 'rescheduled', 'processing') LIMIT 1) x`, one.ID)
+	if err != nil || open > 0 {
+		return false, err
+	}
+	one.Status = Completed
+	tx.After(func() { c.changed(one.Owner, one.ID) })
+	return true, saveCampaign(ctx, tx, one, now)
+}
+
+// Ended is a finished call as its campaign sees it.
+type Ended struct {
+	LeadID     LeadID
+	CallID     int64
+	Reason     string // ended_reason of contract 14.5
+	AnsweredBy string
+	Spoke      bool // the callee said something
+	Talked     time.Duration
+	At         time.Time
+	Evaluation map[string]any
+	Bools      []string // bool names of the schema the call ran with
+}
+
+// Settle moves the lead of a finished call on. A call that was settled before, or is not the lead's last, changes nothing.
+func (c *Campaigns) Settle(ctx context.Context, tx *db.Tx, e Ended) error {
+	var l Lead
+	err := tx.Get(ctx, &l, `SELECT `+leadColumns+leadFrom+` WHERE l.id = $1`, e.LeadID)
+	if errors.Is(err, db.ErrNone) {
+		return nil // removed with its campaign
+	}
+	if err != nil {
+		return err
+	}
+	one, err := lock(ctx, tx, l.CampaignID)
+	if err != nil {
+		return err
+	}
+	if l, err = c.Lead(ctx, tx, l.Owner, l.ID); err != nil {
+		return err
+	}
+	if l.Status != Processing || l.LastCallID == nil || *l.LastCallID != e.CallID {
+		return nil
+	}
+	lead := l // the primary; l itself when it is one
+	if l.ParentID != nil {
+		if lead, err = c.Lead(ctx, tx, l.Owner, *l.ParentID); err != nil {
+			return err
+		}
+	}
+	o := outcomeOf(one.Settings.V, e)
+	next := after(one.Settings.V, lead.Attempts, untried(lead, l.ID) != nil, o)
+	if err := c.move(ctx, tx, one, lead, l, next, o); err != nil {
+		return err
+	}
+	tx.After(func() { c.changed(one.Owner, one.ID) })
+	if one.Status != InProgress || o.Result == NotCounted {
+		return nil
+	}
+	var trip bool
+	one.Recent.V, trip = recent(one.Recent.V, Finish{At: db.At(o.EndAt), Failed: o.Failed})
+	if trip {
+		_, err := c.stop(ctx, tx, one, StopFailureRate)
+		return err
+	}
+	if err := saveCampaign(ctx, tx, one, tx.Now()); err != nil {
+		return err
+	}
+	_, err = c.complete(ctx, tx, one, tx.Now())
+	return err
+}
+
+func outcomeOf(s Settings, e Ended) Outcome {
+	o := Outcome{Result: resultOf(e.Reason, e.AnsweredBy, e.Spoke, e.Talked), Failed: carrierFailed(e.Reason), EndAt: e.At}
+	if name, ok := goal(s.GoalVariable, e.Bools); ok {
+		o.Tested = true
+		if v, ok := e.Evaluation[name].(bool); ok {
+			o.Goal = &v
+		}
+	}
+	return o
+}
+
+// untried is the next secondary contact of a lead not dialled in this round.
+func untried(lead Lead, but LeadID) *Lead {
+	for i, k := range lead.Contacts {
+		if k.ID != but && k.Round < lead.Attempts && k.Status != Blacklisted && k.Status != Done {
+			return &lead.Contacts[i]
+		}
+	}
+	return nil
+}
+
+// move writes where the lead goes, and with it the contacts that were tried.
+func (c *Campaigns) move(ctx context.Context, tx *db.Tx, one Campaign, lead, dialled Lead, next Next, o Outcome) error {
+	if next.Status == Blacklisted && dialled.ID != lead.ID { // only the contact is blocked: go on as if not reached
+		if err := saveLead(ctx, tx, dialled, Blacklisted, time.Time{}); err != nil {
+			return err
+		}
+		o.Result = NotReached
+		next = after(one.Settings.V, lead.Attempts, untried(lead, dialled.ID) != nil, o)
+		dialled = lead
+	}
+	if dialled.ID != lead.ID {
+		dialled.Round = lead.Attempts
+	}
+	if next.Contact && one.Status == InProgress {
+		return c.dialContact(ctx, tx, lead, dialled)
+	}
+	if next.Contact { // stopped meanwhile: the lead waits for the next start
+		next = Next{Status: Rescheduled, DueAt: o.EndAt}
+	}
+	if next.Uncount {
+		lead.Attempts--
+		dialled.Round--
+	}
+	if err := saveLead(ctx, tx, lead, next.Status, next.DueAt); err != nil {
+		return err
+	}
+	for _, k := range lead.Contacts {
+		if k.ID == dialled.ID {
+			k.Round = dialled.Round
+		} else if k.Round == 0 {
+			continue
+		}
+		if k.Status == Done || k.Status == Blacklisted {
+			continue
+		}
+		if err := saveLead(ctx, tx, k, next.Status, time.Time{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dialContact makes the next untried contact due at once; the lead stays in processing.
+func (c *Campaigns) dialContact(ctx context.Context, tx *db.Tx, lead, dialled Lead) error {
+	if dialled.ID != lead.ID {
+		if err := saveLead(ctx, tx, dialled, Rescheduled, time.Time{}); err != nil {
+			return err
+		}
+	}
+	k := untried(lead, dialled.ID)
+	k.Round = lead.Attempts
+	return saveLead(ctx, tx, *k, Scheduled, tx.Now())
+}
+
+// saveLead writes a lead's state; a zero due time is none.
+func saveLead(ctx context.Context, tx *db.Tx, l Lead, s LeadStatus, due time.Time) error {
+	var at db.Time
+	if !due.IsZero() {
+		at = db.At(due)
+	}
+	_, err := tx.Exec(ctx, `UPDATE leads SET status = $1, due_at = $2, attempts = $3, round = $4, updated_at = $5 WHERE id = $6`,
+		s, at, l.Attempts, l.Round, db.At(tx.Now()), l.ID)
+	return err
+}

@@ -1,0 +1,245 @@
+package campaigns
+
+import (
+	"context"
+	"strings"
+
+	"parley/db"
+	"parley/fault"
+)
+
+const duplicate = "A lead with this phone number already exists in this campaign."
+
+// Contact is a number of a new lead.
+type Contact struct {
+	Phone     string
+	Variables map[string]any
+}
+
+// NewLead is a lead to add.
+type NewLead struct {
+	Contact
+	Campaign   ID
+	Duplicates bool // the number may be in the campaign already
+	Contacts   []Contact
+}
+
+// AddLead stores a lead with its contacts. In a running campaign it is due at once.
+func (c *Campaigns) AddLead(ctx context.Context, owner int64, n NewLead) (Lead, error) {
+	var id LeadID
+	err := c.db.Do(ctx, func(tx *db.Tx) (err error) {
+		id, err = c.addLead(ctx, tx, owner, n)
+		return err
+	})
+	if err != nil {
+		return Lead{}, err
+	}
+	return c.Lead(ctx, c.db, owner, id)
+}
+
+func (c *Campaigns) addLead(ctx context.Context, tx *db.Tx, owner int64, n NewLead) (LeadID, error) {
+	one, err := c.locked(ctx, tx, owner, n.Campaign)
+	if err != nil {
+		return 0, err
+	}
+	if !n.Duplicates {
+		if err := c.single(ctx, tx, n.Campaign, n.Phone, 0); err != nil {
+			return 0, err
+		}
+	}
+	phones := []string{n.Phone}
+	for _, k := range n.Contacts {
+		phones = append(phones, k.Phone)
+	}
+	blocked, err := c.caller.Blocked(ctx, tx, owner, phones)
+	if err != nil {
+		return 0, err
+	}
+	l := Lead{Owner: owner, CampaignID: n.Campaign, Phone: n.Phone, Status: Created}
+	l.Variables.V = n.Variables
+	switch {
+	case blocked[n.Phone]:
+		l.Status = Blacklisted
+	case one.Status == InProgress:
+		l.Status, l.DueAt = Scheduled, db.At(tx.Now())
+	}
+	if err := insertLead(ctx, tx, &l); err != nil {
+		return 0, err
+	}
+	for _, k := range n.Contacts {
+		contact := Lead{Owner: owner, CampaignID: n.Campaign, ParentID: &l.ID, Phone: k.Phone, Status: Created}
+		contact.Variables.V = k.Variables
+		if blocked[k.Phone] {
+			contact.Status = Blacklisted
+		}
+		if err := insertLead(ctx, tx, &contact); err != nil {
+			return 0, err
+		}
+	}
+	tx.After(func() { c.changed(owner, n.Campaign) })
+	return l.ID, nil
+}
+
+func (c *Campaigns) single(ctx context.Context, tx *db.Tx, id ID, phone string, but LeadID) error {
+	twice, err := known(ctx, tx, id, phone, but)
+	if err == nil && twice {
+		return &fault.Fault{Kind: fault.Invalid, Message: duplicate, Fields: []fault.Field{{Name: "phone_number", Sentence: duplicate}}}
+	}
+	return err
+}
+
+// LeadChange is what an update may change; nil leaves a thing alone.
+type LeadChange struct {
+	Campaign  *ID
+	Phone     *string
+	Status    *LeadStatus    // Created, Done or Exhausted
+	Variables map[string]any // merged; a nil value removes its key
+}
+
+// UpdateLead changes a lead. While it is being called only its variables can change.
+func (c *Campaigns) UpdateLead(ctx context.Context, owner int64, id LeadID, ch LeadChange) (Lead, error) {
+	err := c.db.Do(ctx, func(tx *db.Tx) error {
+		l, err := c.Lead(ctx, tx, owner, id)
+		if err != nil {
+			return err
+		}
+		if _, err := lock(ctx, tx, l.CampaignID); err != nil {
+			return err
+		}
+		if l, err = c.Lead(ctx, tx, owner, id); err != nil {
+			return err
+		}
+		if l.Status == Processing && (ch.Campaign != nil || ch.Phone != nil || ch.Status != nil) {
+			return fault.New(fault.Conflict, "", "Lead is being called.")
+		}
+		return c.changeLead(ctx, tx, l, ch)
+	})
+	if err != nil {
+		return Lead{}, err
+	}
+	return c.Lead(ctx, c.db, owner, id)
+}
+
+func (c *Campaigns) changeLead(ctx context.Context, tx *db.Tx, l Lead, ch LeadChange) error {
+	moved := ch.Campaign != nil && *ch.Campaign != l.CampaignID
+	if moved {
+		l.CampaignID = *ch.Campaign
+	}
+	if moved || ch.Status != nil {
+		one, err := c.locked(ctx, tx, l.Owner, l.CampaignID)
+		if err != nil {
+			return err
+		}
+		if ch.Status != nil {
+			l.Status, l.DueAt = *ch.Status, 0
+		}
+		open := l.Status == Created || l.Status == Scheduled || l.Status == Rescheduled
+		switch {
+		case open && one.Status == InProgress:
+			l.Status, l.DueAt = Scheduled, db.At(tx.Now())
+		case l.Status == Scheduled:
+			l.Status, l.DueAt = Created, 0
+		}
+		if ch.Status != nil && *ch.Status == Created {
+			l.Attempts = 0
+		}
+	}
+	if ch.Phone != nil {
+		l.Phone = *ch.Phone
+	}
+	if (moved || ch.Phone != nil) && l.ParentID == nil {
+		if err := c.single(ctx, tx, l.CampaignID, l.Phone, l.ID); err != nil {
+			return err
+		}
+		blocked, err := c.caller.Blocked(ctx, tx, l.Owner, []string{l.Phone})
+		if err != nil {
+			return err
+		}
+		if blocked[l.Phone] {
+			l.Status, l.DueAt = Blacklisted, 0
+		}
+	}
+	for k, v := range ch.Variables {
+		if v == nil {
+			delete(l.Variables.V, k)
+			continue
+		}
+		if l.Variables.V == nil {
+			l.Variables.V = map[string]any{}
+		}
+		l.Variables.V[k] = v
+	}
+	_, err := tx.Exec(ctx, `UPDATE leads SET campaign_id = $1, phone_number = $2, status = $3, due_at = $4, attempts = $5, variables = $6, updated_at = $7 WHERE id = $8`,
+		l.CampaignID, l.Phone, l.Status, l.DueAt, l.Attempts, l.Variables, db.At(tx.Now()), l.ID)
+	if err == nil && moved {
+		_, err = tx.Exec(ctx, `UPDATE leads SET campaign_id = $1 WHERE parent_id = $2`, l.CampaignID, l.ID)
+	}
+	tx.After(func() { c.changed(l.Owner, l.CampaignID) })
+	return err
+}
+
+// DeleteLead removes a lead and its contacts, unless it is being called.
+func (c *Campaigns) DeleteLead(ctx context.Context, owner int64, id LeadID) error {
+	return c.db.Do(ctx, func(tx *db.Tx) error {
+		n, err := tx.Exec(ctx, `DELETE FROM leads WHERE id = $1 AND account_id = $2 AND status <> 'processing'`, id, owner)
+		if err != nil || n > 0 {
+			return err
+		}
+		if _, err := c.Lead(ctx, tx, owner, id); err != nil {
+			return err
+		}
+		return fault.New(fault.Conflict, "", "Lead is being called.")
+	})
+}
+
+// Block marks the open leads and contacts with this number, after it was put on the do-not-call list.
+func (c *Campaigns) Block(ctx context.Context, tx *db.Tx, owner int64, phone string) error {
+	_, err := tx.Exec(ctx, `UPDATE leads SET status = 'blacklisted', due_at = NULL, updated_at = $1
+		WHERE account_id = $2 AND phone_number = $3 AND status <> 'processing'`, db.At(tx.Now()), owner, phone)
+	return err
+}
+
+// ImportRow is one line of an imported file.
+type ImportRow struct {
+	Row int // as a spreadsheet counts: the header is row 1
+	NewLead
+}
+
+// ImportError says why a row was left out.
+type ImportError struct {
+	Row   int    `json:"row"`
+	Error string `json:"error"`
+}
+
+// Import adds rows, a hundred to a transaction; duplicates are skipped.
+func (c *Campaigns) Import(ctx context.Context, owner int64, rows []ImportRow) (created, skipped int, failed []ImportError, err error) {
+	failed = []ImportError{}
+	for len(rows) > 0 {
+		batch := rows[:min(100, len(rows))]
+		rows = rows[len(batch):]
+		var made, left int
+		var bad []ImportError
+		err := c.db.Do(ctx, func(tx *db.Tx) error {
+			made, left, bad = 0, 0, nil
+			for _, r := range batch {
+				_, err := c.addLead(ctx, tx, owner, r.NewLead)
+				switch f := fault.Of(err); {
+				case err == nil:
+					made++
+				case f.Message == duplicate:
+					left++
+				case f.Kind == fault.Invalid:
+					bad = append(bad, ImportError{r.Row, strings.TrimSuffix(f.Message, ".")})
+				default:
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return created, skipped, failed, err
+		}
+		created, skipped, failed = created+made, skipped+left, append(failed, bad...)
+	}
+	return created, skipped, failed, nil
+}

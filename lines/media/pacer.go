@@ -1,0 +1,215 @@
+package media
+
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"parley/audio"
+)
+
+const (
+	slots    = 4
+	slotDur  = audio.FrameDur / slots
+	maxStall = 3 * audio.FrameDur // a longer one is not caught up with
+)
+
+// pacer gives each of its streams a turn every 20 ms. Its goroutine owns the streams.
+type pacer struct {
+	plane    *Plane
+	realtime bool // phones: its own thread, precise sleep
+	epoch    time.Time
+	cname    string
+	commands chan command
+	quit     chan struct{}
+	gone     chan struct{}
+	size     atomic.Int32 // streams, those on their way included
+
+	slot    [slots][]*Stream
+	frame   int64 // 20 ms periods since the start
+	seed    uint32
+	packet  [maxPacket]byte
+	pcm     [maxFrame]int16
+	skipped atomic.Int64 // frames not caught up with
+	late    atomic.Int64 // worst lateness in nanoseconds since it was last read
+}
+
+// command adds a stream to the pacer or takes it away.
+type command struct {
+	stream *Stream
+	add    bool
+}
+
+func newPacer(plane *Plane, realtime bool) *pacer {
+	p := &pacer{
+		plane: plane, realtime: realtime, epoch: time.Now(), cname: plane.cname, seed: uint32(time.Now().UnixNano()) | 1,
+		commands: make(chan command, 256), quit: make(chan struct{}), gone: make(chan struct{}),
+	}
+	go p.run()
+	return p
+}
+
+// tell hands a command over; after the end of the pacer nothing happens.
+func (p *pacer) tell(c command) bool {
+	select {
+	case p.commands <- c:
+		return true
+	case <-p.gone:
+		return false
+	}
+}
+
+func (p *pacer) run() {
+	defer close(p.gone)
+	if p.realtime {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+	}
+	for p.idle() {
+		deadline := time.Now()
+		for slot := 0; p.busy(); slot = (slot + 1) % slots {
+			deadline = p.wait(deadline.Add(slotDur))
+			p.obey()
+			if slot == 0 {
+				p.frame++
+			}
+			p.turn(p.slot[slot])
+		}
+	}
+	p.end()
+}
+
+// idle waits while there is no stream. It is false when the pacer has to stop.
+func (p *pacer) idle() bool {
+	select {
+	case c := <-p.commands:
+		p.do(c)
+		return true
+	case <-p.quit:
+		return false
+	}
+}
+
+func (p *pacer) busy() bool {
+	select {
+	case <-p.quit:
+		return false
+	default:
+	}
+	for _, s := range p.slot {
+		if len(s) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// wait sleeps until the deadline. After a long stall it returns a later one, so that whole frames are skipped and each
+// stream keeps its phase.
+func (p *pacer) wait(deadline time.Time) time.Time {
+	d := time.Until(deadline)
+	if d > 0 {
+		if p.realtime {
+			sleep(d)
+		} else {
+			time.Sleep(d)
+		}
+		d = time.Until(deadline)
+	}
+	if late := int64(-d); late > p.late.Load() {
+		p.late.Store(late)
+	}
+	if -d > maxStall {
+		frames := int64(-d / audio.FrameDur)
+		p.frame += frames
+		p.skipped.Add(frames)
+		deadline = deadline.Add(time.Duration(frames) * audio.FrameDur)
+	}
+	return deadline
+}
+
+// turn is one slot: all packets first, then the detectors, then what others wait for.
+func (p *pacer) turn(streams []*Stream) {
+	now := time.Now()
+	for _, s := range streams {
+		s.reconfigure(now)
+		s.receive(p, now)
+		s.send(p, now)
+	}
+	for _, s := range streams {
+		s.listen()
+	}
+	for _, s := range streams {
+		if (p.frame+s.first)%25 == 0 {
+			s.hearRTCP(p, now)
+			s.report(p, now, false)
+		}
+		s.handOver()
+	}
+}
+
+func (p *pacer) obey() {
+	for {
+		select {
+		case c := <-p.commands:
+			p.do(c)
+		default:
+			return
+		}
+	}
+}
+
+func (p *pacer) do(c command) {
+	now := time.Now()
+	if c.add {
+		p.add(c.stream, now)
+	} else {
+		p.remove(c.stream, now)
+	}
+}
+
+func (p *pacer) add(s *Stream, now time.Time) {
+	s.slot = 0
+	for i := range p.slot {
+		if len(p.slot[i]) < len(p.slot[s.slot]) {
+			s.slot = i
+		}
+	}
+	s.first = p.frame
+	s.in.alive = now
+	s.out.nextRTCP = now.Add(time.Second)
+	p.slot[s.slot] = append(p.slot[s.slot], s)
+}
+
+func (p *pacer) remove(s *Stream, now time.Time) {
+	list := p.slot[s.slot]
+	for i, other := range list {
+		if other == s {
+			copy(list[i:], list[i+1:])
+			list[len(list)-1] = nil
+			p.slot[s.slot] = list[:len(list)-1]
+			break
+		}
+	}
+	p.size.Add(-1)
+	s.finish(p, now)
+}
+
+// end closes what is left.
+func (p *pacer) end() {
+	p.obey()
+	now := time.Now()
+	for i := range p.slot {
+		for len(p.slot[i]) > 0 {
+			p.remove(p.slot[i][0], now)
+		}
+	}
+}
+
+// random is a small generator (xorshift) for report intervals.
+func (p *pacer) random(below uint32) uint32 {
+	p.seed ^= p.seed << 13
+	p.seed ^= p.seed >> 17
+	p.seed ^= p.seed << 5
+	return p.seed % below
+}

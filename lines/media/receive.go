@@ -1,0 +1,205 @@
+package media
+
+import (
+	"net/netip"
+	"time"
+
+	"parley/audio"
+	"parley/audio/rtp"
+	"parley/lines"
+)
+
+const (
+	comfortNoise = 13                     // payload type of RFC 3389
+	takeover     = 200 * time.Millisecond // a second SSRC of the same peer is heard after that much silence of the first
+	stallAfter   = 40 * time.Millisecond  // a packet held back for a missing one waits no longer
+	fillAfter    = 100 * time.Millisecond // silence stands in for a far end that sends nothing
+	fillLost     = 5                      // frames concealed in one go; the silence above stands for the rest
+	perTurn      = 16                     // packets read per turn
+)
+
+// receiver is the far end's half of a stream.
+type receiver struct {
+	latched   bool
+	peer      netip.AddrPort
+	ssrc      uint32
+	first     bool      // something was heard
+	alive     time.Time // last packet
+	sound     time.Time // last audio
+	timedOut  bool
+	order     rtp.Order
+	keys      rtp.Keys
+	reception rtp.Reception
+	conceal   audio.Concealer
+	place     place
+}
+
+func (r *receiver) unlatch() {
+	r.latched = false
+	r.order.Reset()
+}
+
+// receive drains the socket and makes up what is missing.
+func (s *Stream) receive(p *pacer, now time.Time) {
+	in := &s.in
+	for range perTurn {
+		n, from, at, ok := s.socket.recv(p.packet[:], now)
+		if !ok {
+			break
+		}
+		s.packet(p, p.packet[:n], from, at)
+	}
+	if in.order.Waiting() && now.Sub(in.alive) > stallAfter {
+		s.popHeld(p, now, true)
+	}
+	if in.first && now.Sub(in.sound) > fillAfter {
+		quiet := silence[:s.rate/50]
+		s.hearing.put(quiet)
+		s.ear.feed(quiet, now)
+	}
+	s.checkAlive(now)
+}
+
+func (s *Stream) checkAlive(now time.Time) {
+	in, c := &s.in, s.cfg
+	if in.timedOut || c.Timeout < 0 || !c.Direction.receives() || now.Sub(in.alive) < c.Timeout {
+		return
+	}
+	in.timedOut = true
+	if c.OnTimeout != nil {
+		go c.OnTimeout(lines.ErrMediaTimeout)
+	}
+}
+
+// packet takes one packet off the wire.
+func (s *Stream) packet(p *pacer, b []byte, from netip.AddrPort, at time.Time) {
+	if s.cfg.RTCPMux && rtp.IsRTCP(b) {
+		s.hearReport(b, from, at)
+		return
+	}
+	in := &s.in
+	h, payload, ok := rtp.Parse(b)
+	if !ok || !s.ours(h, from, at) {
+		s.count.discarded.Add(1)
+		return
+	}
+	in.alive = at
+	s.count.received.Add(1)
+	clock := s.cfg.Codec.Clock()
+	in.reception.Packet(h, uint32(at.Sub(p.epoch).Microseconds()*int64(clock)/1e6))
+	switch in.order.Push(h, payload) {
+	case rtp.Now:
+		s.deliver(p, h, payload, 0, at)
+		s.popHeld(p, at, false)
+	case rtp.Held:
+		s.popHeld(p, at, false)
+	case rtp.Late:
+		s.count.late.Add(1)
+	}
+}
+
+// ours tells whether a packet is from the far end we talk to, and latches to it when it is the first.
+func (s *Stream) ours(h rtp.Header, from netip.AddrPort, at time.Time) bool {
+	in, c := &s.in, s.cfg
+	known := h.PayloadType == c.PayloadType || h.PayloadType == c.DTMFPayload && c.DTMFPayload != 0
+	switch {
+	case !in.latched:
+		if !known || !mayBe(c.Remote, from) {
+			return false
+		}
+		s.latch(h, from, at)
+		return true
+	case from != in.peer:
+		return false
+	case h.SSRC != in.ssrc:
+		if !known || at.Sub(in.alive) < takeover {
+			return false
+		}
+		in.ssrc = h.SSRC
+		in.order.Reset()
+	}
+	return known || h.PayloadType == comfortNoise
+}
+
+// mayBe tells whether the first packet may come from there: from the signalled address, or from anywhere when that
+// address is unknown or private, as phones behind NAT write it.
+func mayBe(signalled, from netip.AddrPort) bool {
+	a := signalled.Addr()
+	return !from.IsValid() || !signalled.IsValid() || a.IsUnspecified() || a.Unmap() == from.Addr() || a.IsPrivate() || a.IsLinkLocalUnicast()
+}
+
+func (s *Stream) latch(h rtp.Header, from netip.AddrPort, at time.Time) {
+	in := &s.in
+	in.latched, in.peer, in.ssrc = true, from, h.SSRC
+	in.order.Reset()
+	if from.IsValid() {
+		s.socket.setPeer(from, true)
+		if s.rtcp != nil && from != s.cfg.Remote {
+			s.rtcp.setPeer(netip.AddrPortFrom(from.Addr(), from.Port()+1), false)
+		}
+	}
+	if !in.first {
+		in.first, in.sound = true, at
+		s.post(lines.Event{Kind: lines.FirstIn, At: at, Pos: s.out.position})
+	}
+}
+
+func (s *Stream) popHeld(p *pacer, at time.Time, force bool) {
+	for {
+		h, payload, lost, ok := s.in.order.Pop(force)
+		if !ok {
+			return
+		}
+		s.deliver(p, h, payload, lost, at)
+	}
+}
+
+// deliver takes the next packet in order; lost ones are missing before it.
+func (s *Stream) deliver(p *pacer, h rtp.Header, payload []byte, lost int, at time.Time) {
+	s.count.lost.Add(int64(lost))
+	switch h.PayloadType {
+	case s.cfg.DTMFPayload:
+		if s.cfg.DTMFPayload != 0 {
+			if key := s.in.keys.Hear(h, payload); key != 0 {
+				s.post(lines.Event{Kind: lines.Digit, Digit: key, At: at, Pos: s.out.position})
+			}
+			return
+		}
+	case comfortNoise:
+		return
+	}
+	if h.PayloadType != s.cfg.PayloadType || len(payload) == 0 {
+		return
+	}
+	for range min(lost, fillLost) {
+		s.hear(s.concealed(p), at)
+	}
+	pcm := s.line.decode(p.pcm[:], payload)
+	if !s.line.conceals() {
+		s.in.conceal.Good(pcm)
+	}
+	s.tapFar(p, h, pcm)
+	s.hear(pcm, at)
+	s.in.sound = at
+}
+
+// concealed is 20 ms in place of a lost packet.
+func (s *Stream) concealed(p *pacer) []int16 {
+	if s.line.conceals() {
+		return s.line.decode(p.pcm[:], nil)
+	}
+	pcm := p.pcm[:s.rate/50]
+	s.in.conceal.Conceal(pcm)
+	return pcm
+}
+
+// hear passes samples on to the reader, the detector and the other leg of a bridge.
+func (s *Stream) hear(pcm []int16, at time.Time) {
+	if n := s.hearing.put(pcm); n < len(pcm) {
+		s.count.discarded.Add(1)
+	}
+	s.ear.feed(pcm, at)
+	if other := s.peer.Load(); other != nil {
+		other.put(pcm)
+	}
+}

@@ -1,0 +1,155 @@
+package media
+
+import (
+	"net/netip"
+	"time"
+
+	"parley/audio/rtp"
+	"parley/lines"
+)
+
+// sender is our half of a stream.
+type sender struct {
+	header   rtp.Header // of the next packet
+	begun    bool       // a packet was sent
+	press    rtp.Press
+	pressing bool
+	talking  bool
+	position int64 // of the next queued sample
+	cleared  int64 // as of the last frame that had speech
+	packets  uint32
+	octets   uint32
+	reported uint32 // packets at the last report
+	nextRTCP time.Time
+}
+
+// send makes and sends this turn's packet.
+func (s *Stream) send(p *pacer, now time.Time) {
+	frame := p.pcm[:s.rate/50]
+	if !s.cfg.Direction.sends() {
+		s.tapOurs(p, silence[:len(frame)])
+		return
+	}
+	if !s.out.pressing && len(s.digits) > 0 {
+		s.out.press, s.out.pressing = rtp.NewPress(<-s.digits, s.out.header.Timestamp)
+	}
+	if s.out.pressing && s.sendPress(p) {
+		s.tapOurs(p, silence[:len(frame)])
+		return
+	}
+	n := 0
+	if !s.out.pressing {
+		n = s.speak(frame, now)
+	}
+	clear(frame[n:])
+	if b := s.bridge.Load(); b != nil {
+		n = max(n, b.mix(frame))
+	}
+	s.tapOurs(p, frame)
+	size := s.line.encode(p.packet[rtp.HeaderLen:], frame)
+	s.out.header.PayloadType = s.cfg.PayloadType
+	s.out.header.Marker = !s.out.begun
+	if size > 0 {
+		s.sendPacket(p, s.out.header, size)
+	}
+	s.out.header.Timestamp += s.step()
+}
+
+// step is the number of RTP timestamp units in 20 ms.
+func (s *Stream) step() uint32 { return uint32(s.cfg.Codec.Clock() / 50) }
+
+func (s *Stream) sendPacket(p *pacer, h rtp.Header, size int) {
+	h.Put(p.packet[:])
+	s.out.header.Sequence++
+	s.out.begun = true
+	if s.socket.send(p.packet[:rtp.HeaderLen+size]) != nil {
+		return
+	}
+	s.out.packets++
+	s.out.octets += uint32(size)
+	s.count.sent.Add(1)
+}
+
+// speak takes queued speech and tells of its beginning and end.
+func (s *Stream) speak(frame []int16, now time.Time) int {
+	t := s.speech.take(frame)
+	o := &s.out
+	if t.n == 0 {
+		o.talking = false
+		return 0
+	}
+	if !o.talking || t.cleared != o.cleared {
+		o.talking, o.cleared = true, t.cleared
+		s.post(lines.Event{Kind: lines.FirstOut, At: now, Pos: t.from})
+	}
+	o.position = t.from + int64(t.n)
+	if t.last {
+		o.talking = false
+		s.post(lines.Event{Kind: lines.Drained, At: now, Pos: o.position})
+	}
+	return t.n
+}
+
+// sendPress goes on with a key. It is false in the gap behind the key, which carries silence.
+func (s *Stream) sendPress(p *pacer) bool {
+	step := uint32(s.cfg.DTMFClock / 50)
+	e, timestamp, marker, send, over := s.out.press.Step(step)
+	s.out.pressing = !over
+	if !send || s.cfg.DTMFPayload == 0 {
+		return false
+	}
+	e.Put(p.packet[rtp.HeaderLen:])
+	h := s.out.header
+	h.PayloadType, h.Timestamp, h.Marker = s.cfg.DTMFPayload, timestamp, marker
+	s.sendPacket(p, h, rtp.EventLen)
+	s.out.header.Timestamp += s.step()
+	return true
+}
+
+// report sends RTCP when it is due, or the BYE.
+func (s *Stream) report(p *pacer, now time.Time, bye bool) {
+	if _, foreign := s.socket.(*transportSocket); foreign || !bye && now.Before(s.out.nextRTCP) {
+		return
+	}
+	s.out.nextRTCP = now.Add(reportEvery/2 + time.Duration(p.random(uint32(reportEvery/time.Millisecond)))*time.Millisecond)
+	state := rtp.Sending{SSRC: s.out.header.SSRC, Timestamp: s.out.header.Timestamp}
+	if s.out.packets != s.out.reported {
+		state.Packets, state.Octets = s.out.packets, s.out.octets
+		s.out.reported = s.out.packets
+	}
+	packet := rtp.AppendReport(p.packet[:0], state, &s.in.reception, p.cname, now, bye)
+	s.count.jitter.Store(int64(s.in.reception.Jitter(s.cfg.Codec.Clock())))
+	if s.cfg.RTCPMux {
+		_ = s.socket.send(packet)
+	} else if s.rtcp != nil {
+		_ = s.rtcp.send(packet)
+	}
+}
+
+// hearRTCP reads the RTCP socket.
+func (s *Stream) hearRTCP(p *pacer, now time.Time) {
+	if s.rtcp == nil {
+		return
+	}
+	for range 4 {
+		n, from, at, ok := s.rtcp.recv(p.packet[:], now)
+		if !ok {
+			return
+		}
+		s.hearReport(p.packet[:n], from, at)
+	}
+}
+
+func (s *Stream) hearReport(b []byte, from netip.AddrPort, at time.Time) {
+	if !s.in.latched || from.Addr() != s.in.peer.Addr() {
+		return
+	}
+	f, ok := s.in.reception.HearReport(b, s.out.header.SSRC, at)
+	if !ok {
+		return
+	}
+	s.in.alive = at
+	if f.RoundTrip > 0 {
+		s.count.roundTrip.Store(int64(f.RoundTrip))
+	}
+}

@@ -1,0 +1,250 @@
+package jobs
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"parley/db"
+)
+
+const channel = "jobs" // of db.Notify; the payload is a queue, empty for all
+
+// lane is a set of kinds in one queue that share a number of parallel runs on this node:
+// a whole queue, or one kind with a bound of its own.
+type lane struct {
+	queue    string
+	kinds    []string
+	parallel int
+	wake     chan struct{}
+}
+
+func (r *Runner) makeLanes() []*lane {
+	shared := map[string]*lane{}
+	var lanes []*lane
+	for _, name := range slices.Sorted(maps.Keys(r.kinds)) {
+		k := r.kinds[name]
+		if r.only != nil && !slices.Contains(r.only, k.Queue) {
+			continue
+		}
+		l := shared[k.Queue]
+		if k.Parallel > 0 {
+			l = nil
+		}
+		if l == nil {
+			l = &lane{queue: k.Queue, parallel: cmp.Or(k.Parallel, r.parallel[k.Queue], 16), wake: make(chan struct{}, 1)}
+			lanes = append(lanes, l)
+			if k.Parallel == 0 {
+				shared[k.Queue] = l
+			}
+		}
+		l.kinds = append(l.kinds, name)
+	}
+	return lanes
+}
+
+// Run works jobs until ctx ends, then waits for those that run: they may go on for the grace, then their contexts end.
+func (r *Runner) Run(ctx context.Context) error {
+	if !r.db.Postgres() { // the only process on this file: whatever ran died with the one before
+		if _, err := r.db.Exec(ctx, `UPDATE jobs SET lease_until = 1 WHERE done_at IS NULL AND node IS NOT NULL`); err != nil {
+			return err
+		}
+	}
+	lanes := r.makeLanes()
+	r.mu.Lock()
+	r.lanes = lanes
+	r.mu.Unlock()
+	defer r.db.Listen(channel, r.poke)()
+
+	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stop(nil)
+	bound := context.AfterFunc(ctx, func() {
+		select {
+		case <-work.Done():
+		case <-time.After(r.grace):
+			stop(errStopping)
+		}
+	})
+	defer bound()
+
+	var loops, jobs, tail sync.WaitGroup
+	tail.Go(func() { r.complete(context.WithoutCancel(ctx)) })
+	tail.Go(func() { r.beat(work) })
+	loops.Go(func() { r.tick(ctx) })
+	loops.Go(func() { r.settle(ctx) })
+	for i := range r.pulses {
+		loops.Go(func() { r.pulses[i].beat(ctx, r.db) })
+	}
+	for _, l := range lanes {
+		loops.Go(func() { r.work(ctx, work, l, &jobs) })
+	}
+	loops.Wait()
+	jobs.Wait()
+	stop(nil)
+	close(r.success)
+	tail.Wait()
+	r.tell.wait()
+	return nil
+}
+
+// work claims and starts the jobs of one lane.
+func (r *Runner) work(ctx, work context.Context, l *lane, jobs *sync.WaitGroup) {
+	slots := make(chan struct{}, l.parallel)
+	for ctx.Err() == nil {
+		select {
+		case slots <- struct{}{}: // at least one is free
+			<-slots
+		case <-ctx.Done():
+			return
+		}
+		claimed, err := r.claim(ctx, l, l.parallel-len(slots))
+		if err != nil && ctx.Err() == nil {
+			slog.Error("jobs cannot be claimed", "queue", l.queue, "err", err)
+		}
+		for _, j := range claimed {
+			slots <- struct{}{}
+			jobs.Go(func() {
+				r.do(work, j)
+				<-slots
+			})
+		}
+		if len(claimed) > 0 {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-l.wake:
+		case <-time.After(r.pause(ctx, l)):
+		}
+	}
+}
+
+type claimed struct {
+	ID          int64
+	Kind        string
+	Queue       string
+	Args        string
+	Attempt     int64
+	Failures    int
+	MaxAttempts int
+	RunAt       db.Time
+	CreatedAt   db.Time
+}
+
+// claim takes up to n due jobs of a lane, the most urgent first. One index range per priority keeps it cheap
+// however many jobs wait for a later time.
+func (r *Runner) claim(ctx context.Context, l *lane, n int) (out []Job, err error) {
+	kinds, args := db.In(8, l.kinds)
+	err = r.db.Do(ctx, func(tx *db.Tx) error {
+		out = nil
+		now, real := r.db.Now(), time.Now()
+		for priority := High; priority <= Low && len(out) < n; priority++ {
+			var rows []claimed
+			err := tx.Select(ctx, &rows, `UPDATE jobs SET attempt = attempt + 1, node = $1, lease_until = $2,
+				failures = failures + CASE WHEN node IS NULL THEN 0 ELSE 1 END
+				WHERE id IN (SELECT id FROM jobs WHERE done_at IS NULL AND queue = $3 AND priority = $4 AND run_at <= $5
+					AND lease_until < $6 AND kind IN `+kinds+` ORDER BY run_at LIMIT $7 {{skip locked}})
+				RETURNING id, kind, queue, args, attempt, failures, max_attempts, run_at, created_at`,
+				append([]any{r.node, db.At(real.Add(r.lease)), l.queue, priority, db.At(now), db.At(real), n - len(out)}, args...)...)
+			if err != nil {
+				return err
+			}
+			slices.SortFunc(rows, func(a, b claimed) int { return cmp.Or(cmp.Compare(a.RunAt, b.RunAt), cmp.Compare(a.ID, b.ID)) })
+			for _, c := range rows {
+				out = append(out, Job{ID: c.ID, Kind: c.Kind, Queue: c.Queue, Args: json.RawMessage(c.Args), Try: c.Failures + 1,
+					RunAt: c.RunAt.Time(), CreatedAt: c.CreatedAt.Time(), attempt: c.Attempt, max: c.MaxAttempts, node: r.node})
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// pause is how long an idle lane may sleep: until the next job is due, and never longer than a poll.
+func (r *Runner) pause(ctx context.Context, l *lane) time.Duration {
+	wait := r.poll/2 + rand.N(r.poll/2) // nodes do not poll in step
+	if r.db.IsManual() {
+		return wait // whoever moves the clock wakes the lanes
+	}
+	for priority := High; priority <= Low; priority++ {
+		var due db.Time
+		err := r.db.Get(ctx, &due, `SELECT min(run_at) FROM jobs WHERE done_at IS NULL AND queue = $1 AND priority = $2 AND run_at > $3`,
+			l.queue, priority, db.At(r.db.Now()))
+		if err == nil && !due.IsZero() {
+			wait = min(wait, max(due.Time().Sub(r.db.Now()), 0))
+		}
+	}
+	return wait
+}
+
+// wake tells this process at once, and the others soon, that a queue (empty: every queue) has work.
+func (r *Runner) wake(queue string) {
+	r.poke(queue)
+	if r.db.Postgres() {
+		r.tell.say(queue)
+	}
+}
+
+func (r *Runner) poke(queue string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, l := range r.lanes {
+		if queue == "" || l.queue == queue {
+			select {
+			case l.wake <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+// teller sends each word at most once per 20 ms: a NOTIFY per job would cut the rate of commits to a fraction.
+type teller struct {
+	send func(string)
+	mu   sync.Mutex
+	said map[string]*saying
+	wg   sync.WaitGroup
+}
+
+type saying struct{ again bool }
+
+const quiet = 20 * time.Millisecond
+
+func (t *teller) say(word string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s := t.said[word]; s != nil {
+		s.again = true
+		return
+	}
+	if t.said == nil {
+		t.said = map[string]*saying{}
+	}
+	t.said[word] = &saying{}
+	t.wg.Go(func() { t.repeat(word) })
+}
+
+// repeat sends, and again after the quiet time, as long as the word was said meanwhile.
+func (t *teller) repeat(word string) {
+	for {
+		t.send(word)
+		time.Sleep(quiet)
+		t.mu.Lock()
+		s := t.said[word]
+		if !s.again {
+			delete(t.said, word)
+			t.mu.Unlock()
+			return
+		}
+		s.again = false
+		t.mu.Unlock()
+	}
+}
+
+func (t *teller) wait() { t.wg.Wait() }

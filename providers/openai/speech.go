@@ -1,0 +1,131 @@
+package openai
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+
+	"parley/audio"
+	"parley/voice"
+)
+
+// Voice is a speech model of a server.
+type Voice struct {
+	client *Client
+	model  string
+}
+
+// Voice names a speech model.
+func (c *Client) Voice(model string) *Voice { return &Voice{c, model} }
+
+// pcmRate is the rate of the raw samples of /audio/speech.
+const pcmRate = 24000
+
+type speechRequest struct {
+	Model        string  `json:"model"`
+	Input        string  `json:"input"`
+	Voice        string  `json:"voice"`
+	Format       string  `json:"response_format"`
+	Speed        float64 `json:"speed,omitempty"`
+	Instructions string  `json:"instructions,omitempty"`
+}
+
+// Speak implements voice.Synthesizer: audio is yielded while it arrives. Its errors are faults.
+func (v *Voice) Speak(ctx context.Context, s voice.Speech) iter.Seq2[audio.Frame, error] {
+	return func(yield func(audio.Frame, error) bool) {
+		body, err := json.Marshal(speechRequest{v.model, s.Text, s.Voice, "pcm", s.Speed, manner(s)})
+		if err != nil {
+			yield(audio.Frame{}, err)
+			return
+		}
+		a, err := v.client.post(ctx, "/audio/speech", "application/json", body)
+		if err != nil {
+			yield(audio.Frame{}, explain("speech service", err))
+			return
+		}
+		defer a.Close()
+		if err := readSpeech(a, func(f audio.Frame) bool { return yield(f, nil) }); err != nil && err != errLeft {
+			yield(audio.Frame{}, explain("speech service", err))
+		}
+	}
+}
+
+// manner says in words what this API has no numbers for.
+func manner(s voice.Speech) string {
+	tone := "Speak in a flat, neutral tone."
+	if s.Emotion {
+		tone = "Speak with feeling that fits the words."
+	}
+	return fmt.Sprintf("%s Steadiness of tone: %.2f of 1. Closeness to your own voice: %.2f of 1.", tone, s.Stability, s.Similarity)
+}
+
+// readSpeech reads raw samples, or a WAV file, which some servers send whatever they are asked for.
+func readSpeech(src io.Reader, emit func(audio.Frame) bool) error {
+	var head [4]byte
+	n, err := io.ReadFull(src, head[:])
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF // not a single sample
+	}
+	if err != nil && err != io.ErrUnexpectedEOF {
+		return err
+	}
+	all := io.MultiReader(bytes.NewReader(head[:n]), src)
+	if string(head[:n]) != "RIFF" {
+		return readRaw(all, emit)
+	}
+	w, err := audio.NewWAVReader(all)
+	if err != nil {
+		return err
+	}
+	buf := make([]int16, w.Rate/50*w.Channels)
+	for {
+		n, err := w.Read(buf)
+		if n > 0 && !emit(audio.Frame{Rate: w.Rate, PCM: mono(buf[:n], w.Channels)}) {
+			return errLeft
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func mono(pcm []int16, channels int) []int16 {
+	if channels == 1 {
+		return pcm
+	}
+	for i := range len(pcm) / channels {
+		pcm[i] = pcm[i*channels]
+	}
+	return pcm[:len(pcm)/channels]
+}
+
+func readRaw(src io.Reader, emit func(audio.Frame) bool) error {
+	buf := make([]byte, pcmRate/50*2)
+	pcm := make([]int16, len(buf)/2)
+	kept := 0 // an odd byte waits for its other half
+	for {
+		n, err := src.Read(buf[kept:])
+		n += kept
+		for i := range n / 2 {
+			pcm[i] = int16(buf[2*i]) | int16(buf[2*i+1])<<8
+		}
+		if n >= 2 && !emit(audio.Frame{Rate: pcmRate, PCM: pcm[:n/2]}) {
+			return errLeft
+		}
+		if kept = n % 2; kept == 1 {
+			buf[0] = buf[n-1]
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package openai
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime/multipart"
+	"strings"
+	"unicode/utf8"
+
+	"parley/audio"
+	"parley/voice"
+)
+
+// Ears opens recognisers with a transcription model of a server.
+func (c *Client) Ears(model string) voice.OpenTranscriber {
+	return func(ctx context.Context, l voice.Listening) (voice.Transcriber, error) {
+		ctx, stop := context.WithCancel(ctx)
+		return &transcriber{client: c, model: model, as: l, ctx: ctx, stop: stop, turns: make(chan []int16, 16)}, nil
+	}
+}
+
+// transcriber collects a turn and sends it whole: this API hears files, not streams, so there are no partial transcripts.
+// Recv does the waiting; a failed turn is an error of that Recv alone, and the next turn may succeed.
+type transcriber struct {
+	client *Client
+	model  string
+	as     voice.Listening
+	ctx    context.Context
+	stop   context.CancelFunc
+	pcm    []int16
+	turns  chan []int16
+}
+
+// longestTurn bounds what is kept of one turn, in seconds; of longer ones the end counts.
+const longestTurn = 300
+
+func (t *transcriber) Write(pcm []int16) error {
+	t.pcm = append(t.pcm, pcm...)
+	if over := len(t.pcm) - longestTurn*t.as.Rate; over > 0 {
+		t.pcm = t.pcm[over:]
+	}
+	return t.ctx.Err()
+}
+
+func (t *transcriber) EndTurn() error {
+	turn := t.pcm
+	t.pcm = nil
+	select {
+	case t.turns <- turn:
+		return nil
+	default:
+		return errors.New("too many turns wait for recognition")
+	}
+}
+
+func (t *transcriber) Recv() (voice.Transcript, error) {
+	var turn []int16
+	select {
+	case turn = <-t.turns:
+	case <-t.ctx.Done():
+		return voice.Transcript{}, io.EOF
+	}
+	spoken := trim(turn, t.as.Rate)
+	if len(spoken) < t.as.Rate/10 {
+		return voice.Transcript{Final: true}, nil
+	}
+	out, err := t.transcribe(spoken)
+	if err != nil && t.ctx.Err() != nil {
+		return voice.Transcript{}, io.EOF
+	}
+	return out, explain("transcription service", err)
+}
+
+func (t *transcriber) Close() error {
+	t.stop()
+	return nil
+}
+
+func (t *transcriber) transcribe(pcm []int16) (voice.Transcript, error) {
+	body, contentType, err := t.form(pcm)
+	if err != nil {
+		return voice.Transcript{}, err
+	}
+	a, err := t.client.post(t.ctx, "/audio/transcriptions", contentType, body)
+	if err != nil {
+		return voice.Transcript{}, err
+	}
+	defer a.Close()
+	raw, err := io.ReadAll(io.LimitReader(a, 1<<20))
+	if err != nil {
+		return voice.Transcript{}, err
+	}
+	var heard struct{ Text, Language string }
+	if err := json.Unmarshal(raw, &heard); err != nil {
+		return voice.Transcript{}, err
+	}
+	return voice.Transcript{Text: strings.TrimSpace(heard.Text), Final: true, Language: iso(heard.Language)}, nil
+}
+
+// iso keeps two-letter codes; some servers answer the English name of a language instead.
+func iso(language string) string {
+	if len(language) == 2 {
+		return strings.ToLower(language)
+	}
+	return names[strings.ToLower(language)]
+}
+
+var names = map[string]string{
+	"english": "en", "romanian": "ro", "french": "fr", "spanish": "es", "german": "de", "lithuanian": "lt", "italian": "it", "arabic": "ar",
+	"portuguese": "pt", "danish": "da", "dutch": "nl", "polish": "pl", "finnish": "fi", "hebrew": "he", "swedish": "sv", "norwegian": "no", "turkish": "tr",
+}
+
+func (t *transcriber) form(pcm []int16) (body []byte, contentType string, err error) {
+	var b bytes.Buffer
+	form := multipart.NewWriter(&b)
+	fields := [][2]string{{"model", t.model}, {"response_format", "json"}}
+	if len(t.as.Languages) == 1 {
+		fields = append(fields, [2]string{"language", t.as.Languages[0]})
+	}
+	if hint := prompt(t.as.Hints); hint != "" {
+		fields = append(fields, [2]string{"prompt", hint})
+	}
+	for _, f := range fields {
+		err = errors.Join(err, form.WriteField(f[0], f[1]))
+	}
+	file, e := form.CreateFormFile("file", "turn.wav")
+	if err = errors.Join(err, e); err != nil {
+		return nil, "", err
+	}
+	if err := errors.Join(writeWAV(file, pcm, t.as.Rate), form.Close()); err != nil {
+		return nil, "", err
+	}
+	return b.Bytes(), form.FormDataContentType(), nil
+}
+
+// prompt gives the model words to expect; such models read about the last 200 words.
+func prompt(hints []string) string {
+	s := strings.Join(hints, " ")
+	if len(s) <= 800 {
+		return s
+	}
+	s = s[:800]
+	for !utf8.ValidString(s) {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+func writeWAV(dst io.Writer, pcm []int16, rate int) error {
+	f := &memory{}
+	w, err := audio.NewWAVWriter(f, rate, 1)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(w.WriteSamples(pcm), w.Close()); err != nil {
+		return err
+	}
+	_, err = dst.Write(f.b)
+	return err
+}
+
+// memory is a file that lives in memory, so that the WAV header gets its true length.
+type memory struct {
+	b  []byte
+	at int
+}
+
+func (m *memory) Write(p []byte) (int, error) {
+	m.b = append(m.b[:m.at], append(p, m.b[min(len(m.b), m.at+len(p)):]...)...)
+	m.at += len(p)
+	return len(p), nil
+}
+
+func (m *memory) Seek(offset int64, whence int) (int64, error) {
+	if whence == io.SeekEnd {
+		m.at = len(m.b)
+	} else {
+		m.at = int(offset)
+	}
+	return int64(m.at), nil
+}
+
+// trim cuts the silence before the first word, but for 0.3 s. Without any loud part the last three seconds are kept.
+func trim(pcm []int16, rate int) []int16 {
+	frame := rate / 50
+	if frame == 0 || len(pcm) < frame {
+		return nil
+	}
+	n := len(pcm) / frame
+	level := make([]float64, n)
+	quiet := 1e9
+	for i := range n {
+		level[i] = energy(pcm[i*frame : (i+1)*frame])
+		quiet = min(quiet, level[i])
+	}
+	gate := max(9*quiet, 80*80)
+	for i, l := range level {
+		if l > gate {
+			return pcm[max(0, i-15)*frame:]
+		}
+	}
+	return pcm[max(0, len(pcm)-3*rate):]
+}
+
+// energy is the mean square of the samples.
+func energy(pcm []int16) float64 {
+	sum := 0.0
+	for _, s := range pcm {
+		sum += float64(s) * float64(s)
+	}
+	return sum / float64(len(pcm))
+}

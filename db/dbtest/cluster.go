@@ -13,12 +13,13 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
 
 // cluster finds or starts the private server all test processes of this user share, on a socket in the folder of
-// temporary files. It writes nothing to disk in earnest and ends by itself a while after its last user.
+// temporary files. It writes nothing to disk in earnest and ends by itself ten minutes after its last user.
 func cluster() (dsn string, err error) {
 	dir := filepath.Join(os.TempDir(), fmt.Sprintf("parley-postgres-%d", os.Getuid()))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -39,6 +40,10 @@ func cluster() (dsn string, err error) {
 	}
 	inUse = users
 	if err := syscall.Flock(int(users.Fd()), syscall.LOCK_SH); err != nil {
+		return "", err
+	}
+	now := time.Now()
+	if err := os.Chtimes(users.Name(), now, now); err != nil {
 		return "", err
 	}
 	dsn = "postgres://parley@/postgres?host=" + url.QueryEscape(dir)
@@ -101,9 +106,8 @@ func launch(dir string) error {
 
 // watch starts the process that stops the server when nobody has used it for a while.
 func watch(dir, bin string, as *syscall.Credential) error {
-	const script = `while sleep 120; do
-	flock -n start flock -n users "$0" -D data -m immediate stop && exit
-	[ -e data/postmaster.pid ] || exit
+	const script = `while sleep 60 && [ -e data/postmaster.pid ]; do
+	[ "$(find users -mmin -10)" ] || flock -n start flock -n users "$0" -D data -m immediate stop
 done`
 	cmd := exec.Command("/bin/sh", "-c", script, filepath.Join(bin, "pg_ctl"))
 	cmd.Dir = dir

@@ -1,0 +1,355 @@
+package voice
+
+import (
+	"time"
+
+	"parley/agent"
+	"parley/lines"
+)
+
+// caller is what is known of the other side.
+type caller struct {
+	ears     *listener
+	speaking bool
+	open     bool      // sound or words since the last turn
+	awaiting bool      // the turn is over, its final transcript is on the way
+	ever     bool      // any sound in this call
+	onset    time.Time // of the speech that goes on, or of the last one
+	opened   time.Time // first onset of this turn
+	ended    time.Time // last voiced moment
+	decided  time.Time // when the last turn was taken to be over
+	unheard  bool      // this turn was opened by words, not by sound
+	words    []string  // final transcripts of this turn
+	partial  string
+	language string // as recognised
+}
+
+func (c *caller) text() string {
+	return join(append(c.words[:len(c.words):len(c.words)], c.partial)...)
+}
+
+const (
+	// gap is a pause inside continuous speech: closures of consonants, a breath.
+	gap = 250 * time.Millisecond
+	// shortestSilence is the floor of the silence that ends a turn.
+	shortestSilence = 100 * time.Millisecond
+	// wordless is how long sound may go on without new words before the turn is taken to be over.
+	wordless = 2500 * time.Millisecond
+	// resumeAfter is how long the assistant stays silent after an interruption that brings no words.
+	resumeAfter = 2 * time.Second
+)
+
+// notice takes what the media plane saw.
+func (s *Session) notice(ev lines.Event) {
+	switch ev.Kind {
+	case lines.FirstIn:
+		s.emit(ev.At, "audio.first_in", None{})
+	case lines.FirstOut:
+		s.emit(ev.At, "audio.first_out", None{})
+	case lines.SpeechStart:
+		s.speechStarts(ev.At)
+	case lines.SpeechEnd:
+		s.speechEnds(ev.At)
+	case lines.Digit:
+		s.key(ev.Digit, ev.At)
+	case lines.Drained:
+		s.drained(ev.At)
+	case lines.HeldOn:
+		s.held = true
+	case lines.HeldOff:
+		s.held = false
+	}
+}
+
+func (s *Session) speechStarts(at time.Time) {
+	c := &s.caller
+	if at.Sub(c.ended) > gap {
+		c.onset = at
+	}
+	c.speaking, c.ever, c.unheard = true, true, false
+	s.openTurn(at)
+	s.off(endpointAlarm, patienceAlarm)
+	s.resetQuiet(at)
+	s.emit(at, "speech.start", Side{"customer"})
+	s.armGate()
+}
+
+func (s *Session) speechEnds(at time.Time) {
+	c := &s.caller
+	if !c.speaking {
+		return
+	}
+	c.speaking, c.ended = false, at
+	s.off(gateAlarm, stuckAlarm)
+	s.emit(at, "speech.end", Side{"customer"})
+	if c.open {
+		s.set(endpointAlarm, at.Add(s.endSilence()))
+	}
+	s.playNext()
+}
+
+func (s *Session) endSilence() time.Duration { return max(s.cfg.EndSilence, shortestSilence) }
+
+func (s *Session) openTurn(at time.Time) {
+	if !s.caller.open {
+		s.caller.open, s.caller.opened = true, at
+		s.remember(earsCommand{keep: true})
+	}
+}
+
+// heard takes a transcript.
+func (s *Session) heard(l *listener, t Transcript) {
+	c := &s.caller
+	if l != c.ears {
+		return
+	}
+	s.failures = 0
+	now := time.Now()
+	if t.Language != "" {
+		c.language = t.Language
+	}
+	changed := t.Text != c.partial
+	if c.partial = t.Text; t.Final {
+		c.partial = ""
+		if t.Text != "" {
+			c.words = append(c.words, t.Text)
+		}
+	}
+	if t.Final && c.awaiting {
+		s.final(now)
+		return
+	}
+	if t.Text == "" || !changed {
+		return
+	}
+	s.parts.Observe(Event{At: now, Type: "partial", Data: Partial{c.text()}, Live: true})
+	s.off(resumeAlarm)
+	switch {
+	case c.speaking:
+		s.set(stuckAlarm, now.Add(s.endSilence()+wordless))
+		s.gate(now)
+	case !c.awaiting && (!c.open || c.unheard): // words without a sound the detector noticed
+		s.openTurn(now)
+		c.unheard, c.ended = true, now
+		s.set(endpointAlarm, now.Add(s.endSilence()))
+	}
+}
+
+// stuck ends a turn whose words have stopped while sound goes on: a television, a street.
+func (s *Session) stuck(now time.Time) {
+	if s.caller.open && s.caller.speaking {
+		s.caller.ended = now.Add(-wordless)
+		s.endpoint(now)
+	}
+}
+
+// endpoint takes the caller's turn to be over and asks for its text.
+func (s *Session) endpoint(now time.Time) {
+	c := &s.caller
+	if !c.open || c.awaiting {
+		return
+	}
+	s.off(endpointAlarm, patienceAlarm, stuckAlarm)
+	c.open, c.unheard, c.awaiting, c.decided = false, false, true, now
+	s.endTurn()
+}
+
+// awaitWords begins the turn that will answer what the caller just said.
+func (s *Session) awaitWords(now time.Time) {
+	t := s.begin(answerTurn)
+	t.awaiting = true
+	t.stages(s.caller.ended, s.caller.decided)
+	s.owe(t, now)
+}
+
+// final looks at the complete text of the caller's turn.
+func (s *Session) final(now time.Time) {
+	c := &s.caller
+	c.awaiting = false
+	if s.over != "" {
+		return
+	}
+	text := c.text()
+	if extra := s.patienceFor(text); extra > 0 {
+		c.open = true
+		s.dropAwaiting()
+		if !c.speaking {
+			s.set(patienceAlarm, c.ended.Add(s.endSilence()+extra))
+		}
+		return
+	}
+	s.callerSaid(text, now)
+}
+
+func (s *Session) patienceFor(text string) time.Duration {
+	if !s.cfg.Semantic {
+		return 0
+	}
+	return patience(text, s.language)
+}
+
+// impatient answers an unfinished sentence that was not finished.
+func (s *Session) impatient(now time.Time) {
+	s.caller.open, s.caller.decided = false, now
+	if s.turn == nil {
+		s.awaitWords(now)
+	}
+	s.callerSaid(s.caller.text(), now)
+}
+
+// dropAwaiting takes back an assistant's turn that only waited for the caller's words.
+func (s *Session) dropAwaiting() {
+	if s.turn != nil && s.turn.awaiting {
+		s.turn.cancel()
+		s.turn = nil
+		s.off(fillerAlarm, fallbackAlarm, holdingAlarm, giveUpAlarm)
+	}
+}
+
+// callerSaid ends the caller's spoken turn: it is answered now, kept for later, or was no turn at all.
+func (s *Session) callerSaid(text string, now time.Time) {
+	c := &s.caller
+	spoke := c.ended.Sub(c.opened)
+	at, language := c.opened, c.language
+	c.words, c.partial, c.language = nil, "", ""
+	if !c.open {
+		s.remember(earsCommand{keep: false})
+	}
+	if text == "" {
+		s.dropAwaiting()
+		if s.stopped != nil {
+			s.set(resumeAlarm, later(s.stopped.stoppedAt.Add(resumeAfter), now))
+		}
+		return
+	}
+	if s.stopped != nil && backChannel(text) { // it took the assistant's turn for "go on"
+		s.write(text, at, "speech", language, now)
+		s.dropAwaiting()
+		s.resume(now)
+		return
+	}
+	s.userTurn(text, at, "speech", language, func() bool {
+		return s.cfg.Interruptible && spoke >= s.cfg.InterruptAfter && len(plainWords(text)) >= s.cfg.InterruptWords && !backChannel(text)
+	}, now)
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// userTurn takes a complete turn of the caller. cuts says whether it may stop an assistant that is speaking.
+func (s *Session) userTurn(text string, at time.Time, source, language string, cuts func() bool, now time.Time) {
+	s.settleStopped()
+	t := s.turn
+	if t != nil && !t.awaiting {
+		if t.then != "" || t.tools > 0 || !cuts() && !s.replaceable(t) {
+			s.write(text, at, source, language, now)
+			if source != "speech" || !backChannel(text) {
+				s.kept = append(s.kept, text)
+			}
+			return
+		}
+		s.interrupt(now)
+		s.settleStopped()
+	}
+	s.write(text, at, source, language, now)
+	s.remembered(append(s.kept, text)...)
+	s.kept = nil
+	s.answer(now)
+}
+
+// replaceable reports that nothing of the turn was heard, so that a better answer may take its place.
+func (s *Session) replaceable(t *turn) bool {
+	switch t.kind {
+	case reengageTurn, noticeTurn:
+		return t.entry < 0
+	case answerTurn:
+		return t.entry < 0 && s.cfg.Interruptible
+	}
+	return false
+}
+
+// write puts the caller's words into the record.
+func (s *Session) write(text string, at time.Time, source, language string, now time.Time) {
+	s.report.Spoke = true
+	s.switchTo(language, now)
+	s.entries = append(s.entries, Entry{Text: text, At: at})
+	s.emit(now, "turn.user", UserTurn{text, s.language, source})
+}
+
+// remembered adds what the caller said to what the model knows.
+func (s *Session) remembered(texts ...string) {
+	for _, text := range texts {
+		s.history = append(s.history, agent.Message{Role: agent.RoleUser, Text: text})
+	}
+}
+
+// switchTo follows the caller into another of the configured languages.
+func (s *Session) switchTo(language string, now time.Time) {
+	if language == "" || language == s.language {
+		return
+	}
+	for _, l := range append([]string{s.cfg.Language}, s.cfg.Others...) {
+		if l == language {
+			s.emit(now, "language.switch", LanguageSwitch{s.language, language})
+			s.language = language
+		}
+	}
+}
+
+// typed takes text that was written instead of spoken.
+func (s *Session) typed(text string) {
+	now := time.Now()
+	s.resetQuiet(now)
+	s.dropAwaiting()
+	s.userTurn(text, now, "chat", "", func() bool { return s.cfg.Interruptible }, now)
+}
+
+// armGate sets the moment at which speech that goes on stops the assistant.
+func (s *Session) armGate() {
+	if s.caller.speaking && s.cfg.Interruptible && s.turn != nil {
+		s.set(gateAlarm, s.caller.onset.Add(s.cfg.InterruptAfter))
+	}
+}
+
+// gate stops the assistant when the caller has spoken long enough and said enough.
+func (s *Session) gate(now time.Time) {
+	c, t := &s.caller, s.turn
+	switch {
+	case !s.cfg.Interruptible || !c.speaking || !s.mayStop(t):
+		return
+	case now.Sub(c.onset) < s.cfg.InterruptAfter:
+		s.set(gateAlarm, c.onset.Add(s.cfg.InterruptAfter))
+		return
+	}
+	text := c.text()
+	words := len(plainWords(text))
+	if words < s.cfg.InterruptWords || backChannel(text) || t.entry < 0 && words == 0 {
+		return // asked again with the next word
+	}
+	s.interrupt(now)
+}
+
+// lastWords writes down what the caller said just before the end. The recogniser gets a second to say it.
+func (s *Session) lastWords() {
+	c := &s.caller
+	if c.open && !c.awaiting {
+		c.awaiting = true
+		s.endTurn()
+	}
+	for timeout := time.After(time.Second); c.awaiting; {
+		select {
+		case do := <-s.inbox:
+			do()
+		case <-timeout:
+			c.awaiting = false
+		}
+	}
+	if text := c.text(); text != "" {
+		s.write(text, c.opened, "speech", c.language, time.Now())
+		s.remembered(text)
+	}
+}

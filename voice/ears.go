@@ -1,0 +1,195 @@
+package voice
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"parley/audio"
+)
+
+// listener is one opened recogniser: frames go in at audio, end asks for the final transcript.
+type listener struct {
+	name  string
+	ctx   context.Context
+	stop  context.CancelFunc
+	audio chan []int16
+	end   chan struct{}
+}
+
+// earsCommand tells the goroutine that reads the line what to do with what it hears.
+type earsCommand struct {
+	to     *listener // feed this recogniser from now on
+	replay bool      // beginning with the utterance in progress
+	keep   bool      // an utterance is in progress: remember it
+}
+
+const (
+	backlogIdle  = 25   // frames remembered before an utterance: half a second
+	backlogFull  = 1500 // frames remembered of an utterance: 30 s
+	listenerSize = backlogFull + 256
+)
+
+// hear moves the caller's audio from the line to the recogniser. It never waits for the recogniser: one that stalls
+// loses audio, and the fallback gets it from the backlog.
+func (s *Session) hear() {
+	var (
+		to      *listener
+		keep    bool
+		backlog [][]int16
+		frame   = s.media.Rate() * int(audio.FrameDur) / int(time.Second)
+	)
+	for {
+		pcm := make([]int16, frame)
+		n, err := s.media.Hear(s.ctx, pcm)
+		if err != nil {
+			return
+		}
+		for more := true; more; {
+			select {
+			case c := <-s.ears:
+				keep = c.keep
+				if c.to != nil {
+					to = c.to
+					if c.replay {
+						to.take(backlog...)
+					}
+				}
+			default:
+				more = false
+			}
+		}
+		limit := backlogIdle
+		if keep {
+			limit = backlogFull
+		}
+		backlog = append(backlog, pcm[:n])
+		if over := len(backlog) - limit; over > 0 {
+			backlog = append(backlog[:0], backlog[over:]...)
+		}
+		if to != nil {
+			to.take(pcm[:n])
+		}
+	}
+}
+
+// take queues frames; what does not fit is lost.
+func (l *listener) take(frames ...[]int16) {
+	for _, f := range frames {
+		select {
+		case l.audio <- f:
+		default:
+			return
+		}
+	}
+}
+
+// listen opens a recogniser and makes it the one that hears the caller, beginning with the utterance in progress if
+// replay is set. Its predecessor is closed.
+func (s *Session) listen(e Ears, replay bool) {
+	if s.caller.ears != nil {
+		s.caller.ears.stop()
+	}
+	ctx, stop := context.WithCancel(s.ctx)
+	l := &listener{name: e.Provider, ctx: ctx, stop: stop, audio: make(chan []int16, listenerSize), end: make(chan struct{}, 1)}
+	s.caller.ears = l
+	s.remember(earsCommand{to: l, replay: replay, keep: s.caller.open || s.caller.awaiting})
+	s.emit(time.Now(), "stt.request", ListenRequest{Provider: e.Provider, Language: s.language})
+	how := Listening{Rate: s.media.Rate(), Languages: append([]string{s.cfg.Language}, s.cfg.Others...), Hints: s.cfg.Hints}
+	s.wg.Go(func() {
+		if err := s.recognise(l, e.Open, how); err != nil && ctx.Err() == nil {
+			s.post(ctx, func() { s.deaf(l, err) })
+		}
+	})
+}
+
+// remember passes a command to the reader. The reader empties its queue every 20 ms; when it is full the line is over.
+func (s *Session) remember(c earsCommand) {
+	select {
+	case s.ears <- c:
+	default:
+	}
+}
+
+// recognise owns the writing side of a recogniser until its context ends or it fails.
+func (s *Session) recognise(l *listener, open OpenTranscriber, how Listening) error {
+	t, err := open(l.ctx, how)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	s.wg.Go(func() { s.receive(l, t) })
+	for {
+		select {
+		case pcm := <-l.audio:
+			err = t.Write(pcm)
+		case <-l.end:
+			err = flush(t, l.audio)
+		case <-l.ctx.Done():
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// flush writes what is queued and ends the turn.
+func flush(t Transcriber, queued <-chan []int16) error {
+	for {
+		select {
+		case pcm := <-queued:
+			if err := t.Write(pcm); err != nil {
+				return err
+			}
+		default:
+			return t.EndTurn()
+		}
+	}
+}
+
+func (s *Session) receive(l *listener, t Transcriber) {
+	for {
+		tr, err := t.Recv()
+		switch {
+		case errors.Is(err, io.EOF) || l.ctx.Err() != nil:
+			return
+		case err != nil:
+			s.post(l.ctx, func() { s.deaf(l, err) })
+			return
+		}
+		if !s.post(l.ctx, func() { s.heard(l, tr) }) {
+			return
+		}
+	}
+}
+
+// deaf replaces a recogniser that failed: by the fallback if there is one, by itself after a pause otherwise.
+// A third failure in a row is beyond recovery.
+func (s *Session) deaf(l *listener, err error) {
+	if l != s.caller.ears {
+		return
+	}
+	s.fail("stt", err)
+	s.failures++
+	switch {
+	case s.failures >= mostFailures:
+		s.breakDown()
+	case s.parts.EarsFallback.Open != nil:
+		s.listen(s.parts.EarsFallback, true)
+		if s.caller.awaiting {
+			s.endTurn()
+		}
+	default:
+		s.set(earsAlarm, time.Now().Add(time.Duration(s.failures)*500*time.Millisecond))
+	}
+}
+
+// endTurn asks the recogniser for the final transcript.
+func (s *Session) endTurn() {
+	select {
+	case s.caller.ears.end <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,469 @@
+package voice
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"parley/audio"
+)
+
+// line is one piece of speech: a sentence, or a few words of our own.
+type line struct {
+	text   string
+	aside  bool // a filler or a holding phrase: heard, but no part of what the model said
+	done   bool // everything of it is queued, or it was given up
+	making [2]context.CancelFunc
+	tried  int
+	maker  int   // whose sound is played; -1 = none yet
+	start  int64 // position of its first sample; -1 = none queued
+	end    int64 // behind its last one; -1 = not known yet
+
+	fixed   bool   // what was heard of it is settled:
+	heard   string // these words,
+	rest    string // not these
+	samples int64  // and so many samples
+}
+
+// play is a line handed to the goroutine that fills the line's queue.
+type play struct {
+	ctx    context.Context
+	turn   *turn
+	line   *line
+	frames <-chan []int16
+}
+
+// mouth is what the session knows of its own voice.
+type mouth struct {
+	sounding bool
+	dry      bool   // the queue ran empty inside a line
+	busy     bool   // a play is with the filling goroutine
+	waiting  []play // made, not yet begun
+	to       int64  // position up to which samples are known to be queued
+	pace     float64
+}
+
+// chunk is the most that is queued at once: how much can slip out after a stop.
+const chunk = 60 * time.Millisecond
+
+// usualPace is samples per unit of weight at 8 kHz before the first line was measured.
+const usualPace = 480
+
+func (s *Session) pace() float64 {
+	if s.mouth.pace > 0 {
+		return s.mouth.pace
+	}
+	return usualPace * float64(s.media.Rate()) / 8000 / max(s.cfg.Speech.Speed, 0.5)
+}
+
+// add queues a sentence of the turn.
+func (s *Session) add(t *turn, text string) {
+	if text = strings.TrimSpace(text); text == "" {
+		return
+	}
+	t.first(func(m *marks) *time.Time { return &m.token }, time.Now())
+	t.lines = append(t.lines, &line{text: text, maker: -1, start: -1, end: -1})
+	s.speakNext(t)
+}
+
+// say puts words of our own before whatever is not heard yet. Every engine is asked at once: one of them may be why we
+// have to say something.
+func (s *Session) say(t *turn, text string) {
+	l := &line{text: text, aside: true, maker: -1, start: -1, end: -1}
+	at := t.next
+	if t.active != nil {
+		at--
+	}
+	t.lines = append(t.lines[:at], append([]*line{l}, t.lines[at:]...)...)
+	t.next++
+	s.makeEverywhere(t, l)
+}
+
+func (s *Session) makeEverywhere(t *turn, l *line) {
+	s.makeSound(t, l)
+	if s.parts.MouthFallback.Synthesizer != nil {
+		s.makeSound(t, l)
+	}
+}
+
+// speakNext makes the next sentence into sound; one at a time, in order.
+func (s *Session) speakNext(t *turn) {
+	if t.active != nil || t.next == len(t.lines) {
+		return
+	}
+	t.active = t.lines[t.next]
+	t.next++
+	s.awaitStage(t, time.Now())
+	if t.kind == fixedTurn {
+		s.makeEverywhere(t, t.active)
+		return
+	}
+	s.makeSound(t, t.active)
+}
+
+// makeSound asks the next engine that was not asked yet for a line.
+func (s *Session) makeSound(t *turn, l *line) {
+	m, src := s.parts.Mouth, l.tried
+	if src == 1 {
+		m = s.parts.MouthFallback
+	}
+	l.tried++
+	sp := s.cfg.Speech
+	sp.Text, sp.Language = l.text, s.language
+	if m.Voice != "" {
+		sp.Voice = m.Voice
+	}
+	s.emit(time.Now(), "tts.request", SpeechRequest{m.Provider, sp.Voice, sp.Speed, sp.Stability, sp.Similarity, sp.Emotion, sp.Text})
+	ctx, cancel := context.WithCancel(t.ctx)
+	l.making[src] = cancel
+	frames := make(chan []int16, 32)
+	s.wg.Go(func() {
+		ready := func() bool { return s.post(ctx, func() { s.ready(play{ctx, t, l, frames}, src) }) }
+		some, err := synthesize(ctx, m, sp, s.media.Rate(), frames, ready)
+		close(frames)
+		s.post(t.ctx, func() { s.made(t, l, src, some, err) })
+	})
+}
+
+var errNoSound = errors.New("the synthesizer made no sound")
+
+// synthesize fills frames at the line's rate; ready is called before the first one.
+func synthesize(ctx context.Context, m Mouth, sp Speech, rate int, frames chan<- []int16, ready func() bool) (some bool, err error) {
+	var r *audio.Resampler
+	from := 0
+	send := func(pcm []int16) bool {
+		if len(pcm) == 0 {
+			return true
+		}
+		if !some && !ready() {
+			return false
+		}
+		some = true
+		select {
+		case frames <- append([]int16(nil), pcm...):
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	for f, err := range m.Speak(ctx, sp) {
+		if err != nil {
+			return some, err
+		}
+		if r == nil || from != f.Rate {
+			r, from = audio.NewResampler(f.Rate, rate), f.Rate
+		}
+		if !send(r.Process(f.PCM)) {
+			return some, ctx.Err()
+		}
+	}
+	if r != nil {
+		send(r.Flush())
+	}
+	if !some && ctx.Err() == nil {
+		return false, errNoSound
+	}
+	return some, ctx.Err()
+}
+
+// ready: the first sound of a line is there. Whoever comes first is played.
+func (s *Session) ready(p play, src int) {
+	l := p.line
+	if p.turn != s.turn || l.fixed || l.maker >= 0 {
+		if l.making[src] != nil {
+			l.making[src]()
+		}
+		return
+	}
+	l.maker = src
+	if other := l.making[1-src]; other != nil {
+		other()
+	}
+	if !l.aside {
+		p.turn.first(func(m *marks) *time.Time { return &m.audio }, time.Now())
+		p.turn.skipAsides()
+	}
+	s.mouth.waiting = append(s.mouth.waiting, p)
+	s.playNext()
+}
+
+// skipAsides gives up fillers and holding phrases that are not there when the answer is.
+func (t *turn) skipAsides() {
+	for _, l := range t.lines {
+		if l.aside && l.maker < 0 {
+			l.fix(0, 1)
+		}
+	}
+}
+
+// overlaps reports that an answer that is ready should wait because the caller is speaking; not for long, it may be a
+// noise.
+func (s *Session) overlaps(now time.Time) bool {
+	m, t := &s.mouth, s.turn
+	if t == nil || t.kind != answerTurn || t.entry >= 0 || !s.caller.speaking || !s.cfg.Interruptible || len(m.waiting) == 0 {
+		return false
+	}
+	if t.held.IsZero() {
+		t.held = now
+		s.set(politeAlarm, now.Add(politeFor))
+	}
+	return now.Sub(t.held) < politeFor
+}
+
+// politeFor is how long an answer that is ready waits for a caller who speaks.
+const politeFor = 1500 * time.Millisecond
+
+// playNext hands the next line over when the last one is queued.
+func (s *Session) playNext() {
+	m := &s.mouth
+	if s.overlaps(time.Now()) {
+		return
+	}
+	for !m.busy && len(m.waiting) > 0 {
+		p := m.waiting[0]
+		m.waiting = m.waiting[1:]
+		if p.ctx.Err() != nil {
+			continue
+		}
+		m.busy = true
+		s.plays <- p // never blocks: one at a time, and the channel holds one
+	}
+}
+
+// made: an engine is done with a line.
+func (s *Session) made(t *turn, l *line, src int, some bool, err error) {
+	l.making[src] = nil
+	if t != s.turn || l.fixed || l.maker == 1-src {
+		return
+	}
+	if err != nil {
+		s.fail("tts", err)
+	}
+	if some {
+		return // what is there is played to its end
+	}
+	switch {
+	case l.making[1-src] != nil:
+	case l.tried < 2 && s.parts.MouthFallback.Synthesizer != nil:
+		s.makeSound(t, l)
+	default:
+		l.done = true
+		if !l.aside {
+			t.failures++
+		}
+		s.lineDone(t, l)
+	}
+}
+
+func (s *Session) lineDone(t *turn, l *line) {
+	if t.active == l {
+		t.active = nil
+		s.speakNext(t)
+	}
+}
+
+// fillLine is the goroutine that queues sound on the line, one play after the other.
+func (s *Session) fillLine() {
+	for {
+		select {
+		case p := <-s.plays:
+			end := s.fill(p)
+			if !s.post(s.ctx, func() { s.said(p, end) }) {
+				return
+			}
+		case <-s.ctx.Done():
+			return
+		}
+	}
+}
+
+// fill queues one line and returns the position behind its last sample, -1 when none was queued.
+func (s *Session) fill(p play) (end int64) {
+	end = -1
+	size := s.media.Rate() * int(chunk/time.Millisecond) / 1000
+	for {
+		var pcm []int16
+		var more bool
+		select {
+		case pcm, more = <-p.frames:
+		case <-p.ctx.Done():
+		}
+		if p.ctx.Err() != nil {
+			s.media.Clear() // a chunk may have slipped in after the owner's own Clear
+			return end
+		}
+		if !more {
+			return end
+		}
+		for len(pcm) > 0 {
+			n := min(size, len(pcm))
+			dry := end >= 0 && s.media.Played() >= end
+			start, err := s.media.Play(p.ctx, pcm[:n])
+			if err != nil {
+				s.media.Clear()
+				return end
+			}
+			if end < 0 || dry {
+				s.post(p.ctx, func() { s.sounds(p, start) })
+			}
+			end, pcm = start+int64(n), pcm[n:]
+		}
+	}
+}
+
+// sounds: samples of a line were queued at position start of an empty or a waiting queue.
+func (s *Session) sounds(p play, start int64) {
+	t, l := p.turn, p.line
+	if t != s.turn || l.fixed {
+		return
+	}
+	m := &s.mouth
+	now := time.Now()
+	at := now.Add(s.lasts(start - s.media.Played()))
+	m.dry, m.to = false, max(m.to, start+1)
+	if !m.sounding {
+		m.sounding = true
+		s.emit(at, "speech.start", Side{"assistant"})
+	}
+	if l.start >= 0 {
+		s.paid(t)
+		return
+	}
+	l.start = start
+	if t.entry < 0 {
+		t.entry = len(s.entries)
+		s.entries = append(s.entries, Entry{Assistant: true, At: at})
+		if t.kind == reengageTurn {
+			s.emit(at, "reengage", Reengage{s.asked})
+		}
+	}
+	if !l.aside {
+		t.first(func(m *marks) *time.Time { return &m.packet }, at)
+		s.paid(t)
+	}
+	if t.kind == answerTurn || t.kind == fixedTurn {
+		s.resetQuiet(now)
+	}
+	s.armGate()
+}
+
+// said: everything of a line is queued.
+func (s *Session) said(p play, end int64) {
+	m := &s.mouth
+	m.busy = false
+	if l := p.line; p.turn == s.turn && !l.fixed {
+		l.done = true
+		if end >= 0 {
+			l.end, m.to = end, max(m.to, end)
+			m.pace = float64(end-l.start) / float64(max(1, weigh(l.text)))
+		}
+		s.lineDone(p.turn, l)
+	}
+	s.playNext()
+}
+
+// drained: the line has nothing left to send. Inside a line that is a gap the caller waits in.
+func (s *Session) drained(now time.Time) {
+	if s.mouth.busy && s.mouth.sounding && s.turn != nil && s.turn.owed.IsZero() {
+		s.mouth.dry = true
+		s.owe(s.turn, now)
+		return
+	}
+	if t := s.turn; t != nil && s.mouth.sounding && !t.complete() && t.owed.IsZero() && s.media.Played() >= s.mouth.to {
+		s.owe(t, now)
+	}
+}
+
+// settle notes that the last queued sample was sent.
+func (m *mouth) settle(s *Session, now time.Time) {
+	if m.sounding && !m.busy && len(m.waiting) == 0 && s.media.Played() >= m.to {
+		m.quiet(s, now)
+	}
+}
+
+// lasts is the playing time of n samples.
+func (s *Session) lasts(n int64) time.Duration {
+	return time.Duration(max(0, n)) * time.Second / time.Duration(s.media.Rate())
+}
+
+// quiet notes that nothing is queued any more, because it was heard or because it was cleared.
+func (m *mouth) quiet(s *Session, now time.Time) {
+	m.to = 0
+	if m.sounding {
+		m.sounding, m.dry = false, false
+		s.emit(now, "speech.end", Side{"assistant"})
+	}
+}
+
+// hush fixes what was heard of a turn when the line had sent played samples, and gives up the rest.
+func (t *turn) hush(played int64, pace float64) {
+	var rest []string
+	for _, l := range t.lines {
+		l.fix(played, pace)
+		if !l.aside {
+			rest = append(rest, l.rest)
+		}
+	}
+	t.rest, t.active, t.next = join(rest...), nil, len(t.lines)
+}
+
+func (l *line) fix(played int64, pace float64) {
+	if l.fixed {
+		return
+	}
+	l.fixed, l.done = true, true
+	for _, stop := range l.making {
+		if stop != nil {
+			stop()
+		}
+	}
+	if l.start < 0 || l.start >= played {
+		l.rest = l.text
+		return
+	}
+	end := l.end
+	if end < 0 {
+		end = max(played, l.start+int64(pace*float64(weigh(l.text))))
+		if played >= end {
+			end = played + 1 // more was to come
+		}
+	}
+	l.samples = min(end, played) - l.start
+	l.heard, l.rest = cut(l.text, float64(l.samples)/float64(max(1, end-l.start)))
+}
+
+// takeRest takes what was not heard out of a hushed turn, for another attempt.
+func (t *turn) takeRest() string {
+	rest := t.rest
+	t.rest = ""
+	for _, l := range t.lines {
+		l.rest = ""
+	}
+	return rest
+}
+
+// spoken is what was heard of the turn's lines, with or without asides.
+func (t *turn) spoken(asides bool) string {
+	var parts []string
+	for _, l := range t.lines {
+		if asides || !l.aside {
+			parts = append(parts, l.heard)
+		}
+	}
+	return join(parts...)
+}
+
+func (t *turn) samples() (n int64) {
+	for _, l := range t.lines {
+		n += l.samples
+	}
+	return n
+}
+
+func weigh(text string) (n int) {
+	for _, f := range strings.Fields(text) {
+		n += weight(f)
+	}
+	return n
+}

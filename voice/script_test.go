@@ -1,0 +1,540 @@
+package voice
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"iter"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"parley/agent"
+	"parley/audio"
+	"parley/lines"
+	"parley/lines/linetest"
+)
+
+var update = flag.Bool("update", false, "rewrite the lower half of testdata/*.call")
+
+// A .call file is a call: above the dashes what the caller does and how slow the engines are, below what must happen.
+//
+//	set KEY VALUE…            a setting of the conversation
+//	caller AT FOR WORDS…      speaks; "-" makes a sound without words
+//	type AT TEXT · key AT K · hint AT TEXT · hold AT FOR · hangup AT · stop AT REASON
+//	llm DELAY TEXT…           one answer; [tool NAME FOR] runs a tool, [end] hangs up, [fail] fails, [stall] never goes on
+//	tts DELAY PER-CHAR        or stall, or fail; tts2, llm2, stt2 are the fallbacks
+//	stt DELAY                 from the end of the turn to its text; "batch" after it: no words before that
+func TestCalls(t *testing.T) {
+	files, _ := filepath.Glob("testdata/*.call")
+	if len(files) == 0 {
+		t.Fatal("no calls")
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".call"), func(t *testing.T) {
+			raw, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			head, want, _ := strings.Cut(string(raw), "---\n")
+			synctest.Test(t, func(t *testing.T) {
+				got := parse(t, head).run(t)
+				if *update {
+					os.WriteFile(file, []byte(head+"---\n"+got), 0o644)
+				} else if got != want {
+					t.Errorf("got\n%s\nwant\n%s", got, want)
+				}
+			})
+		})
+	}
+}
+
+type step struct {
+	at time.Duration
+	do func(*world)
+}
+
+// world is one call in the making.
+type world struct {
+	t     *testing.T
+	cfg   Config
+	steps []step
+	show  map[string]bool
+	minds [2]*mind
+	says  [2]*synth
+	hears [2]*ear
+
+	media   *linetest.Media
+	session *Session
+	stop    context.CancelCauseFunc
+	began   time.Time
+	out     []string
+	answers []agentCall
+}
+
+type agentCall struct {
+	src int
+	q   Thinking
+}
+
+func parse(t *testing.T, text string) *world {
+	w := &world{t: t, show: map[string]bool{}, cfg: Config{
+		Greeting: "Hi there.", Language: "en", Speech: Speech{Voice: "v", Speed: 1},
+		EndSilence: 500 * time.Millisecond, Interruptible: true, InterruptAfter: 500 * time.Millisecond,
+		MaxDuration: 10 * time.Minute, MaxSilence: 40 * time.Second, ReengageEvery: 30 * time.Second,
+	}}
+	w.minds[0], w.says[0], w.hears[0] = &mind{w: w}, &synth{first: 200 * time.Millisecond, perChar: 60 * time.Millisecond}, newEar(100*time.Millisecond)
+	for _, l := range strings.Split(text, "\n") {
+		f := strings.Fields(l)
+		if len(f) == 0 || strings.HasPrefix(f[0], "#") {
+			continue
+		}
+		w.parseLine(f)
+	}
+	slices.SortStableFunc(w.steps, func(a, b step) int { return cmp.Compare(a.at, b.at) })
+	return w
+}
+
+func (w *world) dur(s string) time.Duration {
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return d
+}
+
+func (w *world) at(s string, do func(*world)) { w.steps = append(w.steps, step{w.dur(s), do}) }
+
+func (w *world) parseLine(f []string) {
+	rest := func(n int) string { return strings.Join(f[n:], " ") }
+	switch f[0] {
+	case "set":
+		w.setting(f[1], rest(2))
+	case "show":
+		for _, k := range f[1:] {
+			w.show[k] = true
+		}
+	case "caller":
+		w.speaks(w.dur(f[1]), w.dur(f[2]), f[3:])
+	case "type":
+		w.at(f[1], func(w *world) { w.session.Say(w.t.Context(), rest(2)) })
+	case "hint":
+		w.at(f[1], func(w *world) { w.session.Hint(w.t.Context(), rest(2)) })
+	case "key":
+		w.at(f[1], func(w *world) { w.notice(lines.Event{Kind: lines.Digit, Digit: f[2][0]}) })
+	case "hold":
+		w.at(f[1], func(w *world) { w.notice(lines.Event{Kind: lines.HeldOn}) })
+		w.steps = append(w.steps, step{w.dur(f[1]) + w.dur(f[2]), func(w *world) { w.notice(lines.Event{Kind: lines.HeldOff}) }})
+	case "hangup":
+		w.at(f[1], func(w *world) { w.media.Close() })
+	case "stop":
+		w.at(f[1], func(w *world) { w.stop(Reason(f[2])) })
+	case "llm", "llm2":
+		i := len(f[0]) - len("llm")
+		if w.minds[i] == nil {
+			w.minds[i] = &mind{w: w, src: i}
+		}
+		w.minds[i].answers = append(w.minds[i].answers, answer{w.dur(f[1]), rest(2)})
+	case "tts", "tts2":
+		s := &synth{perChar: 60 * time.Millisecond}
+		w.says[len(f[0])-len("tts")] = s
+		switch f[1] {
+		case "stall", "fail":
+			s.trouble = f[1]
+		default:
+			s.first, s.perChar = w.dur(f[1]), w.dur(f[2])
+			if len(f) > 3 {
+				s.trouble, s.good = f[3], w.dur(f[4])
+			}
+		}
+	case "stt", "stt2":
+		e := newEar(0)
+		w.hears[len(f[0])-len("stt")] = e
+		if f[1] == "stall" || f[1] == "fail" {
+			e.trouble = f[1]
+		} else {
+			e.delay = w.dur(f[1])
+		}
+		e.batch = len(f) > 2 && f[2] == "batch"
+	default:
+		w.t.Fatalf("what is %q?", f)
+	}
+}
+
+func (w *world) setting(key, v string) {
+	secs := func() time.Duration {
+		n, err := strconv.ParseFloat(v, 64)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		return time.Duration(n * float64(time.Second))
+	}
+	c := &w.cfg
+	switch key {
+	case "initial_message":
+		c.Greeting = v
+	case "wait_for_customer":
+		c.WaitForCaller = v == "true"
+	case "endpoint_type":
+		c.Semantic = v == "ai"
+	case "endpoint_sensitivity":
+		c.EndSilence = secs()
+	case "interrupt_sensitivity":
+		c.InterruptAfter = secs()
+	case "min_interrupt_words":
+		c.InterruptWords = int(secs() / time.Second)
+	case "allow_interruptions":
+		c.Interruptible = v == "true"
+	case "max_duration":
+		c.MaxDuration = secs()
+	case "max_silence_duration":
+		c.MaxSilence = secs()
+	case "max_initial_silence_duration":
+		c.MaxInitialSilence = secs()
+	case "reengagement_interval":
+		c.ReengageEvery = secs()
+	case "funds":
+		c.Funds = secs()
+	case "languages":
+		c.Others = strings.Fields(v)
+	case "keypad":
+		c.Keypad = &Keypad{Timeout: w.dur(strings.Fields(v)[0]), Stop: strings.Fields(v)[1][0]}
+	case "fillers":
+		c.Fillers = &Fillers{Question: []string{v}, Neutral: []string{"Hm."}}
+	default:
+		w.t.Fatalf("no setting %s", key)
+	}
+}
+
+const (
+	onsetLate = 60 * time.Millisecond // the detector's own delays
+	endLate   = 80 * time.Millisecond
+)
+
+// speaks plays a sound of the caller to the detector and its words to the recognisers.
+func (w *world) speaks(at, dur time.Duration, words []string) {
+	sound := true
+	if words[0] == "-" {
+		words = nil
+	} else if words[0] == "quietly" { // too quiet for the detector
+		words, sound = words[1:], false
+	}
+	if sound {
+		w.steps = append(w.steps,
+			step{at + onsetLate, func(w *world) { w.notice(lines.Event{Kind: lines.SpeechStart, At: w.began.Add(at)}) }},
+			step{at + dur + endLate, func(w *world) { w.notice(lines.Event{Kind: lines.SpeechEnd, At: w.began.Add(at + dur)}) }})
+	}
+	for i, word := range words {
+		w.steps = append(w.steps, step{at + dur*time.Duration(i+1)/time.Duration(len(words)), func(w *world) {
+			for _, e := range w.hears {
+				if e != nil {
+					e.say(word)
+				}
+			}
+		}})
+	}
+}
+
+func (w *world) notice(ev lines.Event) {
+	if ev.At.IsZero() {
+		ev.At = time.Now()
+	}
+	w.media.Notice(ev)
+}
+
+func (w *world) run(t *testing.T) string {
+	w.media = linetest.NewMedia(8000)
+	w.began = time.Now()
+	ctx, stop := context.WithCancelCause(t.Context())
+	w.stop = stop
+	defer stop(nil)
+	parts := Parts{
+		Ears: Ears{w.hears[0].open, "one"}, Mind: w.minds[0], Mouth: Mouth{Synthesizer: w.says[0], Provider: "one"},
+		Observe: w.observe, Log: slog.New(slog.DiscardHandler),
+	}
+	if w.hears[1] != nil {
+		parts.EarsFallback = Ears{w.hears[1].open, "two"}
+	}
+	if w.minds[1] != nil {
+		parts.MindFallback = w.minds[1]
+	}
+	if w.says[1] != nil {
+		parts.MouthFallback = Mouth{Synthesizer: w.says[1], Provider: "two"}
+	}
+	w.session = New(w.cfg, w.media, parts)
+	over := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for _, st := range w.steps {
+			select {
+			case <-time.After(time.Until(w.began.Add(st.at))):
+				st.do(w)
+			case <-over:
+				return
+			}
+		}
+	})
+	rep := w.session.Run(ctx)
+	ended := time.Since(w.began)
+	close(over)
+	wg.Wait()
+	w.media.Close()
+	for _, sp := range w.media.Spans() {
+		w.out = append(w.out, fmt.Sprintf("%8.3fs   assistant is heard until %.3fs", sp.From.Seconds(), sp.To.Seconds()))
+	}
+	slices.SortStableFunc(w.out, func(a, b string) int { return cmp.Compare(stamp(a), stamp(b)) })
+	for _, e := range rep.Entries {
+		who, cutOff := "Customer", ""
+		if e.Assistant {
+			who = "Assistant"
+		}
+		if e.Interrupted {
+			cutOff = " [interrupted]"
+		}
+		w.out = append(w.out, fmt.Sprintf("%-9s | %s%s", who, e.Text, cutOff))
+	}
+	w.out = append(w.out, fmt.Sprintf("ended: %s after %.3fs", rep.Reason, ended.Seconds()))
+	if w.show["history"] {
+		for _, m := range rep.History {
+			b, _ := json.Marshal(m)
+			w.out = append(w.out, "history: "+string(b))
+		}
+	}
+	for _, c := range w.answers {
+		if w.show["asked"] {
+			w.out = append(w.out, fmt.Sprintf("asked %d: %s %q notes %q last %q", c.src, c.q.Purpose, c.q.Instruction, c.q.Notes, lastText(c.q.History)))
+		}
+	}
+	return strings.Join(w.out, "\n") + "\n"
+}
+
+func lastText(h []agent.Message) string {
+	if len(h) == 0 {
+		return ""
+	}
+	return h[len(h)-1].Text
+}
+
+func stamp(l string) float64 {
+	n, err := strconv.ParseFloat(strings.TrimSuffix(strings.Fields(l)[0], "s"), 64)
+	if err != nil {
+		return math.Inf(1)
+	}
+	return n
+}
+
+var hidden = map[string]bool{"stt.request": true, "tts.request": true, "audio.first_out": true, "partial": true}
+
+func (w *world) observe(e Event) {
+	if hidden[e.Type] && !w.show[e.Type] {
+		return
+	}
+	data, err := json.Marshal(e.Data)
+	if err != nil {
+		w.t.Error(err)
+	}
+	w.out = append(w.out, fmt.Sprintf("%8.3fs %s %s", e.At.Sub(w.began).Seconds(), e.Type, data))
+}
+
+// ear is a recogniser that hears what the script says.
+type ear struct {
+	delay   time.Duration
+	batch   bool
+	trouble string
+	mu      sync.Mutex
+	words   []string
+	open1   *earCall
+}
+
+func newEar(delay time.Duration) *ear { return &ear{delay: delay} }
+
+type earCall struct {
+	e   *ear
+	out chan Transcript
+	end chan struct{}
+}
+
+func (e *ear) open(ctx context.Context, l Listening) (Transcriber, error) {
+	if e.trouble == "fail" {
+		return nil, errors.New("no recogniser")
+	}
+	c := &earCall{e, make(chan Transcript, 100), make(chan struct{})}
+	e.mu.Lock()
+	e.open1 = c
+	e.mu.Unlock()
+	return c, nil
+}
+
+func (e *ear) say(word string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.words = append(e.words, word)
+	if e.open1 != nil && !e.batch && e.trouble == "" {
+		e.open1.out <- Transcript{Text: strings.Join(e.words, " ")}
+	}
+}
+
+func (c *earCall) Write([]int16) error { return nil }
+
+func (c *earCall) EndTurn() error {
+	c.e.mu.Lock()
+	text := strings.Join(c.e.words, " ")
+	c.e.words = nil
+	c.e.mu.Unlock()
+	if c.e.trouble == "stall" {
+		return nil
+	}
+	language := ""
+	if strings.HasPrefix(text, "guten") {
+		language = "de"
+	}
+	go func() {
+		select {
+		case <-time.After(c.e.delay):
+			c.out <- Transcript{Text: text, Final: true, Language: language}
+		case <-c.end:
+		}
+	}()
+	return nil
+}
+
+func (c *earCall) Recv() (Transcript, error) {
+	select {
+	case t := <-c.out:
+		return t, nil
+	case <-c.end:
+		return Transcript{}, io.EOF
+	}
+}
+
+func (c *earCall) Close() error { close(c.end); return nil }
+
+// mind answers from the script.
+type mind struct {
+	w       *world
+	src     int
+	answers []answer
+}
+
+type answer struct {
+	after time.Duration
+	text  string
+}
+
+func (m *mind) Think(ctx context.Context, q Thinking) iter.Seq2[Thought, error] {
+	m.w.answers = append(m.w.answers, agentCall{m.src, q})
+	return func(yield func(Thought, error) bool) {
+		if len(m.answers) == 0 {
+			yield(Thought{}, errors.New("nothing to say"))
+			return
+		}
+		a := m.answers[0]
+		m.answers = m.answers[1:]
+		if wait(ctx, a.after) != nil {
+			return
+		}
+		m.speak(ctx, a.text, yield)
+	}
+}
+
+func (m *mind) speak(ctx context.Context, text string, yield func(Thought, error) bool) {
+	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
+		if !strings.HasPrefix(text, "[") {
+			n := strings.IndexAny(text, ".?![")
+			if n < 0 {
+				n = len(text)
+			} else if text[n] != '[' {
+				n++
+			}
+			if !yield(Thought{Text: text[:n]}, nil) {
+				return
+			}
+			text = text[n:]
+			continue
+		}
+		cmd, rest, _ := strings.Cut(text[1:], "]")
+		text = rest
+		f := strings.Fields(cmd)
+		switch f[0] {
+		case "end":
+			if !yield(Thought{Hangup: true}, nil) {
+				return
+			}
+		case "fail":
+			yield(Thought{}, errors.New("model broke"))
+			return
+		case "stall":
+			<-ctx.Done()
+			return
+		case "tool":
+			if !yield(Thought{Event: &agent.Event{Type: "tool.call", Data: agent.Called{Name: f[1], Arguments: json.RawMessage(`{}`)}}}, nil) {
+				return
+			}
+			if wait(ctx, m.w.dur(f[2])) != nil {
+				return
+			}
+			if !yield(Thought{Event: &agent.Event{Type: "tool.result", Data: agent.Answered{Name: f[1], Result: json.RawMessage(`{"ok":true}`)}}}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// offBeat keeps the first sounds of sentences off the moments at which the line sends; its squares do not add up to one.
+const offBeat = 100 * time.Microsecond
+
+// synth makes a tone as long as the text; trouble stalls or fails it, after good of sound.
+type synth struct {
+	first, perChar, good time.Duration
+	trouble              string
+	n                    int
+}
+
+func (s *synth) Speak(ctx context.Context, sp Speech) iter.Seq2[audio.Frame, error] {
+	return func(yield func(audio.Frame, error) bool) {
+		s.n++
+		if wait(ctx, s.first+time.Duration(s.n*s.n)*offBeat) != nil {
+			return
+		}
+		total := time.Duration(len(sp.Text)) * s.perChar
+		if s.trouble != "" {
+			total = s.good
+		}
+		pcm := make([]int16, 8000/50)
+		for i := range pcm {
+			pcm[i] = int16(8000 * math.Sin(2*math.Pi*440*float64(i)/8000))
+		}
+		for range int(total / audio.FrameDur) {
+			if !yield(audio.Frame{Rate: 8000, PCM: pcm}, nil) {
+				return
+			}
+		}
+		switch s.trouble {
+		case "fail":
+			yield(audio.Frame{}, errors.New("synthesizer broke"))
+		case "stall":
+			<-ctx.Done()
+		}
+	}
+}

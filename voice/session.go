@@ -1,0 +1,228 @@
+package voice
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"parley/agent"
+	"parley/lines"
+)
+
+// Session is one conversation on an answered line.
+//
+// Run is the only goroutine that reads or changes its state. Recognising, thinking and speaking run beside it; they
+// know the inbox, into which they put what the owner is to do next, and nothing else.
+type Session struct {
+	cfg   Config
+	parts Parts
+	media lines.Media
+	log   *slog.Logger
+
+	inbox chan func()      // bounded: a slow owner holds the engines back
+	plays chan play        // to the goroutine that fills the line; never more than one outstanding
+	ears  chan earsCommand // to the goroutine that reads the line
+	gone  chan struct{}    // closed when Run is over
+	wg    sync.WaitGroup
+
+	// Everything below belongs to Run.
+	ctx    context.Context
+	began  time.Time
+	over   Reason
+	alarms [alarmCount]time.Time
+
+	entries  []Entry
+	history  []agent.Message
+	notes    []string
+	language string
+	report   Report
+
+	caller  caller
+	turn    *turn // the assistant's turn in progress; nil = listening
+	stopped *turn // cut short by the caller, taken up again when no words follow
+	kept    []string
+	greeted bool
+	failed  int // answers in a row that could not be given
+
+	mouth    mouth
+	quiet    quiet
+	quietOn  bool // the greeting is over
+	asked    int  // re-engagement lines of this silence
+	held     bool
+	keypad   string
+	fillers  int
+	failures int // of the recogniser in a row
+}
+
+// New makes a conversation on media, the audio of an answered leg. Run starts it.
+func New(cfg Config, media lines.Media, parts Parts) *Session {
+	if parts.Observe == nil {
+		parts.Observe = func(Event) {}
+	}
+	if parts.Log == nil {
+		parts.Log = slog.Default()
+	}
+	return &Session{
+		cfg: cfg, media: media, parts: parts, log: parts.Log, language: cfg.Language,
+		inbox: make(chan func(), 64), plays: make(chan play, 1), ears: make(chan earsCommand, 8), gone: make(chan struct{}),
+	}
+}
+
+// Run holds the conversation until it ends, the line is over, or ctx is cancelled; a cause of type Reason becomes the
+// report's reason. The leg itself is not hung up.
+func (s *Session) Run(ctx context.Context) Report {
+	own, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	s.ctx, s.began = own, time.Now()
+	s.start()
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for s.over == "" {
+		s.settle(time.Now())
+		if s.over != "" {
+			break
+		}
+		timer.Reset(time.Until(s.next()))
+		select {
+		case ev, ok := <-s.media.Events():
+			if !ok {
+				s.end(CustomerHangup)
+				break
+			}
+			s.notice(ev)
+		case do := <-s.inbox:
+			do()
+		case <-timer.C:
+		case <-ctx.Done():
+			s.end(reasonOf(ctx))
+		}
+		s.ring(time.Now())
+	}
+	s.close()
+	stop()
+	close(s.gone)
+	s.leave()
+	return s.report
+}
+
+func reasonOf(ctx context.Context) Reason {
+	if r, ok := errors.AsType[Reason](context.Cause(ctx)); ok {
+		return r
+	}
+	return ServerShutdown
+}
+
+func (s *Session) start() {
+	s.wg.Go(s.hear)
+	s.wg.Go(s.fillLine)
+	s.listen(s.parts.Ears, false)
+	if s.cfg.MaxDuration > 0 {
+		s.set(durationAlarm, s.began.Add(s.cfg.MaxDuration))
+		s.set(noticeAlarm, s.began.Add(s.cfg.MaxDuration-noticeBefore))
+	}
+	if s.cfg.Funds > 0 {
+		s.set(fundsAlarm, s.began.Add(s.cfg.Funds))
+		s.set(farewellAlarm, s.began.Add(s.cfg.Funds-farewellBefore))
+	}
+	if s.cfg.WaitForCaller || s.cfg.Greeting == "" {
+		s.quietOn = true
+		return
+	}
+	s.greet()
+}
+
+// end is said once: the first reason stands.
+func (s *Session) end(r Reason) {
+	if s.over == "" {
+		s.over = r
+		if s.parts.Ended != nil {
+			s.parts.Ended(r)
+		}
+	}
+}
+
+// leave waits for the goroutines. An engine that does not let go is left behind rather than hold the call's record up.
+func (s *Session) leave() {
+	done := make(chan struct{})
+	go func() { s.wg.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(5 * time.Second):
+		s.log.Error("engine does not stop")
+	}
+}
+
+// close writes down what is still open when the conversation ends.
+func (s *Session) close() {
+	now := time.Now()
+	played := s.media.Clear()
+	for _, t := range []*turn{s.stopped, s.turn} {
+		if t != nil {
+			t.cancel()
+			s.conclude(t, played)
+		}
+	}
+	s.turn, s.stopped = nil, nil
+	s.mouth.quiet(s, now)
+	s.remembered(s.kept...)
+	s.lastWords()
+	s.report.Reason, s.report.Began, s.report.Entries = s.over, s.began, s.transcript()
+	s.report.History, s.report.Language = s.history, s.language
+}
+
+// transcript leaves out turns of which nothing was heard.
+func (s *Session) transcript() []Entry {
+	out := make([]Entry, 0, len(s.entries))
+	for _, e := range s.entries {
+		if e.Text != "" {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// post asks the owner to do something; false when ctx or the session is over.
+func (s *Session) post(ctx context.Context, do func()) bool {
+	select {
+	case s.inbox <- do:
+		return true
+	case <-ctx.Done():
+	case <-s.gone:
+	}
+	return false
+}
+
+// ErrOver is returned for a conversation that has ended.
+var ErrOver = errors.New("the conversation is over")
+
+// Say takes typed text as the caller's turn.
+func (s *Session) Say(ctx context.Context, text string) error {
+	return s.ask(ctx, func() { s.typed(text) })
+}
+
+// Hint gives the assistant a fact or an instruction for the rest of the call that the caller does not hear.
+func (s *Session) Hint(ctx context.Context, text string) error {
+	return s.ask(ctx, func() { s.notes = append(s.notes, text) })
+}
+
+func (s *Session) ask(ctx context.Context, do func()) error {
+	if !s.post(ctx, do) {
+		return errors.Join(ErrOver, ctx.Err())
+	}
+	return nil
+}
+
+func (s *Session) emit(at time.Time, kind string, data any) {
+	s.parts.Observe(Event{At: at, Type: kind, Data: data})
+}
+
+func (s *Session) warn(stage, message string) {
+	s.emit(time.Now(), "warning", Trouble{stage, message})
+}
+
+func (s *Session) fail(stage string, err error) {
+	s.log.Warn("engine failed", "stage", stage, "error", err)
+	s.emit(time.Now(), "error", Trouble{stage, err.Error()})
+}

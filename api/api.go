@@ -2,18 +2,103 @@
 package api
 
 import (
+	"log/slog"
 	"net/http"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"parley/db"
+	"parley/guard"
+	"parley/wire"
 )
 
 // Deps are the rooms that the handlers call and the few settings they need.
-type Deps struct{}
+type Deps struct {
+	DB      *db.DB
+	Guard   *guard.Guard
+	Records wire.Records // idempotent requests; nil = none are remembered
+
+	PublicURL       string            // scheme and host for links; empty = those of the request
+	FieldAliases    map[string]string // vendor spelling → field name
+	CORSOrigins     []string
+	PerKeyPerMinute int // 0 = no limit
+
+	Log     *slog.Logger
+	Metrics *prometheus.Registry
+}
 
 // API is the surface with everything it needs.
-type API struct{ Deps }
+type API struct {
+	Deps
+	wire     *wire.Server
+	table    []wire.Route
+	document []byte
+	mux      *http.ServeMux
+}
+
+// Base is the path prefix of the routes.
+const Base = "/api"
 
 // New puts the surface together.
-func New(d Deps) http.Handler {
-	a := &API{d}
-	_ = a
-	return nil
+func New(d Deps) *API {
+	a := &API{Deps: d}
+	if a.Log == nil {
+		a.Log = slog.Default()
+	}
+	if a.Metrics == nil {
+		a.Metrics = prometheus.NewRegistry()
+	}
+	a.table = a.routes()
+	a.document = wire.OpenAPI(wire.Document{Title: "parley", Version: "1", Base: Base, Hooks: hooks(),
+		Description: "AI assistants that hold calls and chats: assistants, calls, campaigns, knowledgebases, tools, phone numbers, WhatsApp, SMS and webhooks."}, a.table)
+	a.wire = wire.NewServer(wire.Config{
+		Base: Base, PublicURL: d.PublicURL,
+		Authenticate: a.authenticate,
+		BadKeys:      wire.NewWindow(30, time.Minute),
+		Limits:       []wire.Limit{wire.PerKey(d.PerKeyPerMinute, time.Minute)},
+		Aliases:      d.FieldAliases,
+		Public:       func(raw string) bool { return a.Guard == nil || a.Guard.CheckURL(raw) == nil },
+		Origins:      d.CORSOrigins, Records: d.Records, Log: a.Log,
+		Away: db.Away, Observe: a.observer(),
+	}, a.table)
+	a.mux = a.beside()
+	return a
 }
+
+// ServeHTTP answers everything below /api and what stands beside it.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == Base || strings.HasPrefix(r.URL.Path, Base+"/") {
+		a.wire.ServeHTTP(w, r)
+		return
+	}
+	a.mux.ServeHTTP(w, r)
+}
+
+// Drain makes every further API request answer 503.
+func (a *API) Drain() { a.wire.Drain() }
+
+// OpenAPI is the document of the routes.
+func (a *API) OpenAPI() []byte { return a.document }
+
+// Route finds the route that serves a request.
+func (a *API) Route(method, path string) (wire.Route, error) { return a.wire.Route(method, path) }
+
+// observer counts requests and how long they took.
+func (a *API) observer() func(method, pattern string, status int, took time.Duration) {
+	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "parley_http_request_seconds", Help: "Time to answer API requests.",
+		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 60},
+	}, []string{"method", "route", "status"})
+	a.Metrics.MustRegister(h)
+	return func(method, pattern string, status int, took time.Duration) {
+		switch method {
+		case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS":
+		default:
+			method = "other"
+		}
+		h.WithLabelValues(method, pattern, statusLabel[status/100%6]).Observe(took.Seconds())
+	}
+}
+
+var statusLabel = [6]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx"}

@@ -43,6 +43,8 @@ func (a *API) routes() []wire.Route {
 
 		wire.Section("Live"),
 
+		wire.Section("Description", a.documentRoute()),
+
 		wire.Section("Simulator"),
 	)
 }

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"database/sql/driver"
 	"errors"
 	"strings"
 
@@ -57,4 +58,13 @@ func IsUnique(err error) bool {
 // IsForeign reports whether err says that a foreign key points nowhere, or that a row is still pointed at.
 func IsForeign(err error) bool {
 	return sqliteCode(err) == 787 || pgCode(err) == "23503" // SQLITE_CONSTRAINT_FOREIGNKEY
+}
+
+// Away reports whether err says that the database cannot be reached at present.
+func Away(err error) bool {
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok || errors.Is(err, driver.ErrBadConn) {
+		return true
+	}
+	code := pgCode(err)
+	return strings.HasPrefix(code, "08") || strings.HasPrefix(code, "57P") || code == "53300" // connection lost, shutting down, too many
 }

@@ -166,3 +166,14 @@ func fits[In any](r *Route, option string) {
 		panic("wire: " + option + " of " + r.Method + " " + r.Path + " takes " + t.String() + ", the route " + r.in.String())
 	}
 }
+
+// Undocumented reports whether the route is left out of the OpenAPI document.
+func (r Route) Undocumented() bool { return r.hidden }
+
+// Produces is the content type of a success.
+func (r Route) Produces() string {
+	if r.stream != nil {
+		return r.produces
+	}
+	return "application/json"
+}

@@ -1,0 +1,45 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"parley/wire"
+)
+
+// beside is what stands outside /api.
+func (a *API) beside() *http.ServeMux {
+	m := http.NewServeMux()
+	m.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
+	m.HandleFunc("GET /readyz", a.ready)
+	m.Handle("GET /metrics", promhttp.HandlerFor(a.Metrics, promhttp.HandlerOpts{}))
+	m.Handle("/", a.wire) // anything else is answered as an unknown route
+	return m
+}
+
+func plain(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(text)) // the client is gone: nobody is left to tell
+}
+
+// ready answers 200 once calls can be taken and while the database answers.
+func (a *API) ready(w http.ResponseWriter, r *http.Request) {
+	if err := a.DB.Ping(r.Context()); err != nil {
+		plain(w, http.StatusServiceUnavailable, "database away\n")
+		return
+	}
+	plain(w, http.StatusOK, "ready\n")
+}
+
+// serveDocument answers the OpenAPI document.
+func (a *API) serveDocument(_ context.Context, _ *struct{}, w http.ResponseWriter) error {
+	_, err := w.Write(a.document)
+	return err
+}
+
+// documentRoute is GET /openapi.json.
+func (a *API) documentRoute() wire.Route {
+	return wire.Stream(messages, "GET /openapi.json", "application/json", a.serveDocument, wire.Keyless(), wire.Hidden())
+}

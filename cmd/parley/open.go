@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/google/uuid"
+	"parley/config"
+	"parley/db"
+)
+
+// openDatabase opens what the configuration names, making the data folder when it is not there.
+func openDatabase(ctx context.Context, cfg *config.Config) (*db.DB, error) {
+	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
+		return nil, err
+	}
+	url := cfg.Database.URL
+	if url == "" {
+		file, err := filepath.Abs(cfg.DataPath("parley.db"))
+		if err != nil {
+			return nil, err
+		}
+		url = "sqlite:" + file
+	}
+	opts := []db.Option{db.Synchronous(strings.ToUpper(cfg.Database.Synchronous))}
+	if cfg.Clock.Mode == "manual" {
+		opts = append(opts, db.Manual())
+	}
+	d, err := db.Open(ctx, url, opts...)
+	if err != nil {
+		return nil, fmt.Errorf("database: %w", err)
+	}
+	return d, nil
+}
+
+// lockData keeps a second server out of the data folder. The lock ends with the process.
+func lockData(cfg *config.Config) (*os.File, error) {
+	f, err := os.OpenFile(cfg.DataPath("lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("another parley serves the data folder %s", cfg.Data)
+	}
+	return f, nil
+}
+
+// nodeName names this data folder among the processes that share a database; it stays over restarts.
+func nodeName(cfg *config.Config) (string, error) {
+	path := cfg.DataPath("node")
+	b, err := os.ReadFile(path)
+	if name := strings.TrimSpace(string(b)); err == nil && name != "" {
+		return name, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	name := uuid.NewString()
+	return name, os.WriteFile(path, []byte(name+"\n"), 0o600)
+}

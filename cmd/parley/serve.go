@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+	"parley/api"
+	"parley/config"
+	"parley/db"
+	"parley/guard"
+	"parley/jobs"
+	"parley/wire"
+)
+
+// drainTime is how long running calls and requests may go on after SIGTERM.
+const drainTime = 30 * time.Second
+
+func newServe() *cobra.Command {
+	cmd := &cobra.Command{Use: "serve", Short: "Run the server", Args: cobra.NoArgs,
+		RunE: action(func(cmd *cobra.Command, _ []string, cfg *config.Loaded) error {
+			return serve(cmd.Context(), cfg.Config)
+		})}
+	cmd.Flags().String("listen", "127.0.0.1:8080", "HTTP address, HOST:PORT")
+	cmd.Flags().Bool("dev", false, "allow loopback destinations for webhooks, tools, documents and calendars")
+	return cmd
+}
+
+// server is everything that runs, put together by assemble.
+type server struct {
+	cfg     *config.Config
+	db      *db.DB
+	jobs    *jobs.Runner
+	metrics *prometheus.Registry
+	api     *api.API
+	deps    api.Deps
+	lock    *os.File
+
+	background []func(ctx context.Context) error // each runs until its context ends
+	drain      []func(ctx context.Context)       // asked in order at the end: finish what runs
+	closers    []func() error                    // in reverse order, last
+}
+
+// serve runs until ctx ends, then lets what runs finish.
+func serve(ctx context.Context, cfg *config.Config) error {
+	s, err := assemble(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	err = s.run(ctx)
+	return errors.Join(err, s.close())
+}
+
+// assemble wires the rooms by hand, foundations first.
+func assemble(ctx context.Context, cfg *config.Config) (s *server, err error) {
+	s = &server{cfg: cfg, metrics: prometheus.NewRegistry()}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	for _, build := range []func(context.Context) error{
+		s.foundations,
+		s.surface,
+	} {
+		if err := build(ctx); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// foundations: the data folder, the database, durable work, the guard of outgoing requests.
+func (s *server) foundations(ctx context.Context) (err error) {
+	s.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if s.db, err = openDatabase(ctx, s.cfg); err != nil {
+		return err
+	}
+	s.closers = append(s.closers, s.db.Close)
+	if s.lock, err = lockData(s.cfg); err != nil {
+		return err
+	}
+	s.closers = append(s.closers, s.lock.Close)
+
+	s.jobs = jobs.NewRunner(s.db, s.queues()...)
+	s.metrics.MustRegister(s.jobs)
+	s.background = append(s.background, s.jobs.Run)
+
+	node, err := nodeName(s.cfg)
+	if err != nil {
+		return err
+	}
+	records, err := wire.NewStored(ctx, s.db, node)
+	if err != nil {
+		return err
+	}
+	s.jobs.Every("idempotency.purge", time.Hour, records.Purge)
+	s.deps.Records = records
+
+	allow, err := guard.ParseAllow(s.cfg.Outbound.AllowCIDRs, s.cfg.Dev)
+	if err != nil {
+		return misuse{fmt.Errorf("outbound.allow_cidrs: %w", err)}
+	}
+	s.deps.Guard = guard.New(allow...)
+	return nil
+}
+
+// queues are the job queues this process works: all of them unless its roles leave work to others.
+func (s *server) queues() []jobs.Option {
+	if s.cfg.Has("work") {
+		return nil
+	}
+	return []jobs.Option{jobs.Queues()}
+}
+
+// surface: the HTTP API.
+func (s *server) surface(context.Context) error {
+	s.deps.DB = s.db
+	s.deps.PublicURL = s.cfg.PublicURL
+	s.deps.FieldAliases = s.cfg.Compat.FieldAliases
+	s.deps.CORSOrigins = s.cfg.HTTP.CORSOrigins
+	s.deps.PerKeyPerMinute = s.cfg.Limits.PerKeyPerMinute
+	s.deps.Metrics = s.metrics
+	s.api = api.New(s.deps)
+	return nil
+}
+
+// run listens, tells where, and works until ctx ends; then nothing new is taken and what runs may finish.
+func (s *server) run(ctx context.Context) error {
+	l, err := net.Listen("tcp", s.cfg.Listen)
+	if err != nil {
+		return err
+	}
+	web := &http.Server{Handler: s.api, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		ErrorLog: slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug)}
+	working, stopWork := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWork()
+	g, failed := errgroup.WithContext(working)
+	g.Go(func() error {
+		if err := web.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			return err
+		}
+		return nil
+	})
+	for _, work := range s.background {
+		g.Go(func() error { return work(working) })
+	}
+	if err := s.banner(ctx, l.Addr().String()); err != nil {
+		return errors.Join(err, web.Close())
+	}
+	select {
+	case <-ctx.Done():
+		slog.Info("stopping", "at_most", drainTime)
+	case <-failed.Done():
+	}
+	s.finish(web)
+	stopWork()
+	return g.Wait()
+}
+
+// finish refuses new work and waits for what runs, at most drainTime.
+func (s *server) finish(web *http.Server) {
+	ctx, stop := context.WithTimeout(context.Background(), drainTime)
+	defer stop()
+	s.api.Drain()
+	for _, drain := range s.drain {
+		drain(ctx)
+	}
+	if err := web.Shutdown(ctx); err != nil {
+		slog.Warn("requests cut off", "error", err)
+		_ = web.Close() // nothing more can be done for them
+	}
+}
+
+func (s *server) close() (err error) {
+	for i := len(s.closers) - 1; i >= 0; i-- {
+		err = errors.Join(err, s.closers[i]())
+	}
+	return err
+}
+
+// banner tells an operator where everything is.
+func (s *server) banner(_ context.Context, listening string) error {
+	home := s.cfg.PublicURL
+	if home == "" {
+		home = "http://" + listening
+	}
+	fmt.Printf("parley %s (%s)\n  console  %s/console\n  API      %s/api\n", version, commit(), home, home)
+	for _, address := range s.cfg.SIP.Listen {
+		fmt.Printf("  SIP      %s\n", address)
+	}
+	return nil
+}

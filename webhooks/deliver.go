@@ -1,0 +1,189 @@
+package webhooks
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"parley/db"
+	"parley/guard"
+	"parley/jobs"
+)
+
+type hostArgs struct {
+	Host string `json:"host"`
+}
+
+// shift is how long one run serves a host before others get a turn.
+const shift = time.Minute
+
+// serve delivers what is due at one host, perHost requests at once, until nothing is. The job is unique per host, so
+// no other node serves it meanwhile, and a dead host holds up nobody else.
+func (s *Webhooks) serve(ctx context.Context, job jobs.Job) error {
+	var args hostArgs
+	if err := job.Decode(&args); err != nil {
+		return jobs.Never(err)
+	}
+	ends := time.Now().Add(shift)
+	busy := map[int64]bool{}
+	done := make(chan int64)
+	var failed error
+	for {
+		if failed == nil && ctx.Err() == nil && time.Now().Before(ends) {
+			due, err := s.due(ctx, args.Host, busy)
+			failed = err
+			for _, d := range due {
+				busy[d.ID] = true
+				go func() {
+					if err := s.try(ctx, d); err != nil && ctx.Err() == nil {
+						slog.ErrorContext(ctx, "delivery not recorded", "delivery", d.ID, "err", err)
+					}
+					done <- d.ID
+				}()
+			}
+		}
+		if len(busy) == 0 {
+			break
+		}
+		delete(busy, <-done)
+	}
+	if failed != nil || ctx.Err() != nil {
+		return errors.Join(failed, ctx.Err())
+	}
+	return s.rest(ctx, args.Host)
+}
+
+// rest sleeps until the host's next delivery is due.
+func (s *Webhooks) rest(ctx context.Context, host string) error {
+	var next db.Time
+	err := s.db.Get(ctx, &next, `SELECT min(d.next_at) FROM webhook_deliveries d WHERE d.host = $1 AND d.status = 'pending' AND `+head, host)
+	if err != nil {
+		return err
+	}
+	if next.IsZero() {
+		return nil
+	}
+	return jobs.Snooze(next.Time())
+}
+
+// try makes one request and records what came of it.
+func (s *Webhooks) try(ctx context.Context, d Delivery) error {
+	secrets, err := s.secrets(ctx, s.db, d.scope)
+	if err != nil {
+		return err
+	}
+	a := Attempt{At: s.db.Now()}
+	began := time.Now()
+	a.Status, a.Response, err = s.post(ctx, d, a.At, secrets)
+	if ctx.Err() != nil {
+		return ctx.Err() // stopped in the middle: nobody knows, so it is tried again
+	}
+	a.Duration = time.Since(began)
+	refused := errors.Is(err, guard.ErrRefused)
+	if err != nil {
+		a.Error = plainly(err)
+	}
+	return s.record(ctx, d, a, !refused && worthRetry(d.Event, a.Status))
+}
+
+// post sends the delivery and reads what is kept of the answer.
+func (s *Webhooks) post(ctx context.Context, d Delivery, at time.Time, secrets []string) (status int, answer string, err error) {
+	body := []byte(d.Body)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, d.URL, bytes.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", "parley-webhooks/1")
+	r.Header.Set("X-Webhook-Event", d.Event)
+	r.Header.Set("X-Webhook-Attempt", strconv.Itoa(d.Tried+1))
+	if d.Replayed {
+		r.Header.Set("X-Webhook-Replay", "1")
+	}
+	if d.requestID != "" {
+		r.Header.Set("X-Request-Id", d.requestID)
+	}
+	if err := sign(r.Header, d.WebhookID, at, body, secrets); err != nil {
+		return 0, "", err
+	}
+	res, err := s.client.Do(r)
+	if err != nil {
+		return 0, "", err
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(res.Body, kept))
+	if err != nil && len(b) < kept {
+		return 0, "", err // an answer that breaks off or comes too late is none
+	}
+	_, _ = io.CopyN(io.Discard, res.Body, kept) // lets the connection be used again
+	return res.StatusCode, text(b), nil
+}
+
+// text makes a received body storable.
+func text(b []byte) string {
+	if utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 {
+		return string(b)
+	}
+	return strings.ReplaceAll(strings.ToValidUTF8(string(b), "\uFFFD"), "\x00", "\uFFFD")
+}
+
+// plainly is why a request got no answer, in words for the customer.
+func plainly(err error) string {
+	var timeout interface{ Timeout() bool }
+	switch {
+	case errors.Is(err, guard.ErrRefused):
+		return guard.ErrRefused.Error()
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return "no answer in time"
+	case strings.Contains(err.Error(), "no such host"):
+		return "host not found"
+	case strings.Contains(err.Error(), "refused"):
+		return "connection refused"
+	case strings.Contains(err.Error(), "certificate"), strings.Contains(err.Error(), "tls:"):
+		return "no trusted TLS connection"
+	}
+	return "connection failed"
+}
+
+// Trial is the answer to a test event.
+type Trial struct {
+	Success bool
+	Status  int // 0 = no answer
+	Body    string
+}
+
+// Try sends a made-up event once, right away, and keeps it in the log.
+func (s *Webhooks) Try(ctx context.Context, e Event) (Trial, error) {
+	e.Test = true
+	id, err := s.add(ctx, s.db, e, "trying")
+	if err != nil {
+		return Trial{}, err
+	}
+	d, err := s.byID(ctx, s.db, id)
+	if err != nil {
+		return Trial{}, err
+	}
+	secrets, err := s.secrets(ctx, s.db, d.scope)
+	if err != nil {
+		return Trial{}, err
+	}
+	a := Attempt{At: s.db.Now()}
+	began := time.Now()
+	a.Status, a.Response, err = s.post(ctx, d, a.At, secrets)
+	a.Duration = time.Since(began)
+	if err != nil {
+		a.Error = plainly(err)
+	}
+	out := Trial{a.Status/100 == 2, a.Status, a.Response}
+	if a.Status == 0 {
+		out.Body = a.Error
+	}
+	return out, s.record(context.WithoutCancel(ctx), d, a, false)
+}

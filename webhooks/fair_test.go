@@ -1,0 +1,73 @@
+package webhooks
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"parley/db"
+	"parley/db/dbtest"
+)
+
+// A receiver that never answers keeps four requests at once and delays nobody else.
+func TestDeadReceiverDelaysNobody(t *testing.T) {
+	l := newLab(t, dbtest.SQLite(t, db.Manual()))
+	release := make(chan struct{})
+	var now, most atomic.Int32
+	dead := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		n := now.Add(1)
+		defer now.Add(-1)
+		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+		}
+		<-release
+	}))
+	defer dead.Close()
+	for i := range 40 {
+		l.add(Event{Name: CallCompleted, CallID: int64(i + 1), URL: dead.URL, Payload: 1})
+	}
+	var wg sync.WaitGroup
+	wg.Add(10)
+	l.answer = func(int, *http.Request) (int, string) { wg.Done(); return 200, "" }
+	for i := range 10 {
+		l.add(Event{Name: CallCompleted, CallID: int64(100 + i), Payload: 1})
+	}
+	wg.Wait() // all of the living receiver, while the dead one holds its requests
+	close(release)
+	l.advance(0)
+	if m := most.Load(); m != perHost {
+		t.Error(m, "requests at once at the dead receiver")
+	}
+	if n := len(l.requests()); n != 10 {
+		t.Error(n)
+	}
+	for _, d := range l.log() {
+		if strings.HasPrefix(d.URL, dead.URL) && d.Status != "succeeded" {
+			t.Errorf("%+v", d)
+		}
+	}
+}
+
+// Two processes on one database send every event once.
+func TestTwoNodesSendOnce(t *testing.T) {
+	url := dbtest.PostgresURL(t)
+	a := newLab(t, dbtest.Open(t, url, db.Manual()))
+	b := newNode(t, a, dbtest.Open(t, url, db.Manual()))
+	for i := range 100 {
+		from := a
+		if i%2 == 1 {
+			from = b
+		}
+		from.add(Event{Name: CallCompleted, CallID: int64(i + 1), Payload: i, URL: a.srv.URL + "/hook"})
+	}
+	a.advance(0)
+	ids := map[string]int{}
+	for _, r := range a.requests() {
+		ids[r.Header.Get("webhook-id")]++
+	}
+	if len(ids) != 100 || len(a.requests()) != 100 {
+		t.Error(len(ids), "events in", len(a.requests()), "requests")
+	}
+}

@@ -1,0 +1,295 @@
+package webhooks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"parley/accounts"
+	"parley/db"
+	"parley/fault"
+)
+
+// Delivery is an event on its way to one receiver.
+type Delivery struct {
+	ID             int64
+	Owner          accounts.ID
+	WebhookID      string
+	Event          string
+	URL            string
+	Status         string // pending, succeeded, failed
+	Body           string
+	CallID         int64
+	ConversationID int64
+	Test           bool
+	Replayed       bool
+	Tried          int // requests made so far
+	Attempts       []Attempt
+	NextAt         time.Time // zero when nothing more will be tried
+	CreatedAt      time.Time
+
+	scope, requestID string
+	failures         int // since it was queued, or queued again
+}
+
+// Attempt is one request and its answer.
+type Attempt struct {
+	At       time.Time
+	Status   int // 0 = no answer
+	Duration time.Duration
+	Error    string // empty for an answer, whatever its status
+	Response string // the first 64 kB
+}
+
+type row struct {
+	ID           int64   `db:"id"`
+	Owner        int64   `db:"account_id"`
+	WebhookID    string  `db:"webhook_id"`
+	Event        string  `db:"event"`
+	URL          string  `db:"url"`
+	Scope        string  `db:"secret_scope"`
+	Body         string  `db:"body"`
+	Call         *int64  `db:"call_id"`
+	Conversation *int64  `db:"conversation_id"`
+	RequestID    string  `db:"request_id"`
+	Test         bool    `db:"is_test"`
+	Replayed     bool    `db:"is_replay"`
+	Status       string  `db:"status"`
+	Tried        int     `db:"tried"`
+	Failures     int     `db:"failures"`
+	NextAt       db.Time `db:"next_at"`
+	CreatedAt    db.Time `db:"created_at"`
+}
+
+const columns = `d.id, d.account_id, d.webhook_id, d.event, d.url, d.secret_scope, d.body, d.call_id, d.conversation_id, d.request_id,
+	d.is_test, d.is_replay, d.status, d.tried, d.failures, d.next_at, d.created_at`
+
+// head holds for the deliveries whose turn it is in their stream.
+const head = `NOT EXISTS (SELECT 1 FROM webhook_deliveries e WHERE e.stream = d.stream AND e.id < d.id AND e.status = 'pending'
+	AND (d.patience = 0 OR e.failures < d.patience))`
+
+func (r row) delivery() Delivery {
+	d := Delivery{ID: r.ID, Owner: accounts.ID(r.Owner), WebhookID: r.WebhookID, Event: r.Event, URL: r.URL, Status: r.Status, Body: r.Body,
+		Test: r.Test, Replayed: r.Replayed, Tried: r.Tried, NextAt: r.NextAt.Time(), CreatedAt: r.CreatedAt.Time(),
+		scope: r.Scope, requestID: r.RequestID, failures: r.Failures}
+	if r.Call != nil {
+		d.CallID = *r.Call
+	}
+	if r.Conversation != nil {
+		d.ConversationID = *r.Conversation
+	}
+	return d
+}
+
+func (s *Webhooks) load(ctx context.Context, q db.Q, rest string, args ...any) ([]Delivery, error) {
+	var rows []row
+	if err := q.Select(ctx, &rows, `SELECT `+columns+` FROM webhook_deliveries d WHERE `+rest, args...); err != nil {
+		return nil, fmt.Errorf("load deliveries: %w", err)
+	}
+	out := make([]Delivery, len(rows))
+	for i, r := range rows {
+		out[i] = r.delivery()
+	}
+	return out, nil
+}
+
+func (s *Webhooks) byID(ctx context.Context, q db.Q, id int64) (Delivery, error) {
+	list, err := s.load(ctx, q, `d.id = $1`, id)
+	if err == nil && len(list) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return Delivery{}, err
+	}
+	return list[0], nil
+}
+
+// due are deliveries to a host whose turn it is, as many as may run beside those that do.
+func (s *Webhooks) due(ctx context.Context, host string, busy map[int64]bool) ([]Delivery, error) {
+	free := perHost - len(busy)
+	list, err := s.load(ctx, s.db, `d.host = $1 AND d.status = 'pending' AND d.next_at <= $2 AND `+head+` ORDER BY d.next_at, d.id LIMIT $3`,
+		host, db.At(s.db.Now()), perHost)
+	var out []Delivery
+	for _, d := range list {
+		if !busy[d.ID] && len(out) < free {
+			out = append(out, d)
+		}
+	}
+	return out, err
+}
+
+// record stores a try and what follows from it, in one transaction.
+func (s *Webhooks) record(ctx context.Context, d Delivery, a Attempt, retry bool) error {
+	return s.db.Do(ctx, func(tx *db.Tx) error {
+		_, err := tx.Exec(ctx, `
+			INSERT INTO webhook_attempts (delivery_id, n, at, status_code, duration_ms, error, response)
+			VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+			d.ID, d.Tried+1, db.At(a.At), a.Status, a.Duration.Milliseconds(), a.Error, a.Response)
+		if err != nil {
+			return fmt.Errorf("record attempt: %w", err)
+		}
+		status, next, result := "pending", db.Time(0), outcome(a)
+		switch {
+		case a.Status/100 == 2:
+			status = "succeeded"
+		default:
+			pause, more := wait(d.failures+1, s.longTail)
+			if retry && more {
+				next, result = db.At(a.At.Add(pause)), nil
+			} else {
+				status = "failed"
+			}
+		}
+		_, err = tx.Exec(ctx, `
+			UPDATE webhook_deliveries SET status = $2, next_at = $3, tried = tried + 1,
+				failures = CASE WHEN $2 = 'succeeded' THEN failures ELSE failures + 1 END, result = coalesce($4, result)
+			WHERE id = $1`, d.ID, status, next, result)
+		s.tell(tx, d.Owner, d.ID)
+		return err
+	})
+}
+
+// outcome is what a settled delivery leaves in the record of its call.
+func outcome(a Attempt) *string {
+	var body any
+	switch {
+	case a.Status/100 != 2:
+		reason := a.Error
+		if reason == "" {
+			reason = fmt.Sprintf("the receiver answered %d", a.Status)
+		}
+		body = struct {
+			Status int    `json:"status"`
+			Error  string `json:"error"`
+		}{a.Status, reason}
+	case isObject(a.Response):
+		return &a.Response
+	default:
+		body = struct {
+			Status int    `json:"status"`
+			Body   string `json:"body"`
+		}{a.Status, first(a.Response, 1000)}
+	}
+	b, err := json.Marshal(body)
+	if err != nil {
+		return nil // two plain fields always encode
+	}
+	out := string(b)
+	return &out
+}
+
+func isObject(s string) bool {
+	var m map[string]json.RawMessage
+	return json.Unmarshal([]byte(s), &m) == nil && m != nil
+}
+
+func first(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n])
+	}
+	return s
+}
+
+// ErrNotFound is the answer for a missing or foreign delivery.
+var ErrNotFound = fault.New(fault.NotFound, "", "Delivery not found")
+
+// Replay sends a delivery again: same body and webhook-id.
+func (s *Webhooks) Replay(ctx context.Context, owner accounts.ID, id int64) error {
+	return s.db.Do(ctx, func(tx *db.Tx) error {
+		var host string
+		err := tx.Get(ctx, &host, `
+			UPDATE webhook_deliveries SET status = 'pending', is_replay = TRUE, failures = 0, next_at = $3
+			WHERE id = $1 AND account_id = $2 RETURNING host`, id, int64(owner), db.At(s.db.Now()))
+		if errors.Is(err, db.ErrNone) {
+			return ErrNotFound
+		}
+		if err != nil {
+			return err
+		}
+		s.tell(tx, owner, id)
+		return s.wake(ctx, tx, host, s.db.Now())
+	})
+}
+
+// Filter narrows the log. Zero fields take everything.
+type Filter struct {
+	Event, Status          string
+	CallID, ConversationID int64
+}
+
+// Place is a position in the log: entries before (older than) or after an id.
+type Place struct{ Before, After int64 }
+
+// Log gives deliveries newest first with their attempts, up to limit; more says that there are further ones in the
+// direction of the place.
+func (s *Webhooks) Log(ctx context.Context, owner accounts.ID, f Filter, at Place, limit int) (list []Delivery, more bool, err error) {
+	order := `DESC`
+	if at.After != 0 {
+		order = `ASC`
+	}
+	list, err = s.load(ctx, s.db, `d.account_id = $1 AND ($2 = '' OR d.event = $2) AND ($3 = '' OR d.status = $3)
+		AND (CAST($4 AS BIGINT) = 0 OR d.call_id = $4) AND (CAST($5 AS BIGINT) = 0 OR d.conversation_id = $5)
+		AND (CAST($6 AS BIGINT) = 0 OR d.id < $6) AND d.id > $7
+		ORDER BY d.id `+order+` LIMIT $8`,
+		int64(owner), f.Event, f.Status, f.CallID, f.ConversationID, at.Before, at.After, limit+1)
+	if err != nil {
+		return nil, false, err
+	}
+	if more = len(list) > limit; more {
+		list = list[:limit]
+	}
+	if at.After != 0 {
+		reverse(list)
+	}
+	return list, more, s.loadAttempts(ctx, list)
+}
+
+func reverse(list []Delivery) {
+	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
+		list[i], list[j] = list[j], list[i]
+	}
+}
+
+func (s *Webhooks) loadAttempts(ctx context.Context, list []Delivery) error {
+	at := map[int64]*Delivery{}
+	ids := make([]int64, len(list))
+	for i := range list {
+		at[list[i].ID], ids[i] = &list[i], list[i].ID
+	}
+	in, args := db.In(1, ids)
+	var rows []struct {
+		Delivery int64   `db:"delivery_id"`
+		At       db.Time `db:"at"`
+		Status   int     `db:"status_code"`
+		MS       int64   `db:"duration_ms"`
+		Error    string  `db:"error"`
+		Response string  `db:"response"`
+	}
+	err := s.db.Select(ctx, &rows, `SELECT delivery_id, at, status_code, duration_ms, error, response FROM webhook_attempts
+		WHERE delivery_id IN `+in+` ORDER BY delivery_id, n`, args...)
+	for _, r := range rows {
+		d := at[r.Delivery]
+		d.Attempts = append(d.Attempts, Attempt{r.At.Time(), r.Status, time.Duration(r.MS) * time.Millisecond, r.Error, r.Response})
+	}
+	return err
+}
+
+// Results are the receivers' answers by call: of the post-call webhook, or of the inbound one where there is no other.
+// A call is missing while nothing is settled.
+func (s *Webhooks) Results(ctx context.Context, q db.Q, owner accounts.ID, calls []int64) (map[int64]json.RawMessage, error) {
+	in, args := db.In(2, calls)
+	var rows []struct {
+		Call   int64  `db:"call_id"`
+		Result string `db:"result"`
+	}
+	err := q.Select(ctx, &rows, `SELECT call_id, result FROM webhook_deliveries
+		WHERE account_id = $1 AND call_id IN `+in+` AND result IS NOT NULL AND NOT is_test
+		ORDER BY CASE event WHEN 'call.completed' THEN 1 ELSE 0 END, id`, append([]any{int64(owner)}, args...)...)
+	out := make(map[int64]json.RawMessage, len(rows))
+	for _, r := range rows {
+		out[r.Call] = json.RawMessage(r.Result)
+	}
+	return out, err
+}

@@ -1,0 +1,147 @@
+package sip
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+
+	"parley/lines/media"
+)
+
+// audio is the media side of a leg: its port, what was negotiated, and the stream once it runs.
+// It belongs to the goroutine of the leg.
+type audio struct {
+	s      *Server
+	port   *media.Port
+	stream *media.Stream
+	codecs []string // ours, in order of preference
+	origin origin
+	chosen payload
+	peer   description // the far end's last description
+	local  []byte      // our last description
+	dir    direction   // ours
+	opus   struct {
+		enc media.Encoder
+		dec media.Decoder
+	}
+	onTimeout func(error)
+}
+
+// newAudio takes an RTP port at bind; host is the address the far end is told.
+func (s *Server) newAudio(bind, host netip.Addr, codecs []string) (*audio, error) {
+	port, err := s.cfg.Media.Allocate(bind)
+	if err != nil {
+		return nil, err
+	}
+	return &audio{s: s, port: port, codecs: codecs, dir: sendRecv,
+		origin: origin{ID: uint64(rand.Int64N(1 << 53)), Addr: host}}, nil
+}
+
+// close ends the stream and frees the port.
+func (a *audio) close() {
+	if a.stream != nil {
+		a.stream.Close()
+	} else {
+		a.port.Close()
+	}
+}
+
+// offer describes what we want. A running stream keeps its codec.
+func (a *audio) offer() []byte {
+	if a.local == nil {
+		a.origin.Version++
+		a.local = offer(a.origin, uint16(a.port.LocalPort()), a.codecs, sendRecv)
+	}
+	return a.local
+}
+
+// answer reads an offer and describes what we take of it.
+func (a *audio) answer(body []byte) ([]byte, error) {
+	d, err := parseSDP(body)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := d.choose(a.preferred())
+	if err != nil {
+		return nil, err
+	}
+	dir := d.Dir.answer()
+	if d.Addr.Addr().IsUnspecified() && dir == sendRecv {
+		dir = recvOnly
+	}
+	a.adopt(d, chosen, dir)
+	reply := answer(d, a.origin, uint16(a.port.LocalPort()), chosen, dir)
+	if string(reply) != string(a.local) {
+		a.origin.Version++
+		reply = answer(d, a.origin, uint16(a.port.LocalPort()), chosen, dir)
+	}
+	a.local = reply
+	return reply, nil
+}
+
+// accept reads the far end's answer to our offer.
+func (a *audio) accept(body []byte) error {
+	d, err := parseSDP(body)
+	if err != nil {
+		return err
+	}
+	if len(d.Audio) == 0 {
+		return errNoCodec
+	}
+	chosen, err := d.choose([]string{d.Audio[0].Codec}) // the first of an answer is the one it will send
+	if err != nil || !slices.Contains(a.codecs, chosen.Codec) {
+		return errNoCodec
+	}
+	a.adopt(d, chosen, d.Dir.answer())
+	return nil
+}
+
+// preferred puts the running codec first: a far end that only moves or holds keeps it, and a stream never changes its rate.
+func (a *audio) preferred() []string {
+	if a.stream == nil {
+		return a.codecs
+	}
+	list := []string{a.chosen.Codec}
+	for _, c := range a.codecs {
+		if c != a.chosen.Codec && codecs[c].Rate() == codecs[a.chosen.Codec].Rate() {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+func (a *audio) adopt(d description, chosen payload, dir direction) {
+	if d.Addr.Addr().IsUnspecified() && a.peer.Addr.IsValid() {
+		d.Addr = a.peer.Addr // on hold in the old way: where it was stays known
+	}
+	a.peer, a.chosen, a.dir = d, chosen, dir
+}
+
+var codecs = map[string]media.Codec{"pcmu": media.PCMU, "pcma": media.PCMA, "g722": media.G722, "opus": media.Opus}
+
+var directions = map[direction]media.Direction{sendRecv: media.SendRecv, sendOnly: media.SendOnly, recvOnly: media.RecvOnly, inactive: media.Inactive}
+
+// apply starts the stream, or changes the running one, as negotiated.
+func (a *audio) apply() error {
+	cfg := media.Config{Codec: codecs[a.chosen.Codec], PayloadType: a.chosen.Type, DTMFPayload: a.peer.Events, DTMFClock: 8000,
+		Remote: a.peer.Addr, Direction: directions[a.dir], OnTimeout: a.onTimeout}
+	if a.peer.Addr.Addr().IsUnspecified() {
+		cfg.Remote = netip.AddrPort{}
+	}
+	if cfg.Codec == media.Opus {
+		if a.opus.enc == nil {
+			var err error
+			if a.opus.enc, a.opus.dec, err = a.s.cfg.Opus(); err != nil {
+				return fmt.Errorf("opus: %w", err)
+			}
+		}
+		cfg.Encoder, cfg.Decoder = a.opus.enc, a.opus.dec
+	}
+	if a.stream != nil {
+		return a.stream.Update(cfg)
+	}
+	var err error
+	a.stream, err = a.s.cfg.Media.Open(a.port, cfg)
+	return err
+}

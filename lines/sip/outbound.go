@@ -1,0 +1,486 @@
+package sip
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/emiago/sipgo/sip"
+	"github.com/google/uuid"
+
+	"parley/lines"
+)
+
+var _ lines.Dialer = (*Server)(nil)
+
+// Dial places a call. It returns an answered *Leg or a *lines.DialError.
+func (s *Server) Dial(ctx context.Context, d lines.Destination, progress func(code int)) (lines.Leg, error) {
+	if s.draining.Load() {
+		return nil, &lines.DialError{Code: 503, Err: errors.New("shutting down")}
+	}
+	i, err := s.prepare(ctx, d)
+	if err != nil {
+		return nil, &lines.DialError{Err: err}
+	}
+	leg, err := i.run(ctx, progress)
+	if err != nil {
+		i.leg.audio.close()
+		return nil, err
+	}
+	return leg, nil
+}
+
+// invitation is an outbound INVITE until it is answered.
+type invitation struct {
+	s       *Server
+	leg     *Leg
+	trunk   Trunk
+	d       lines.Destination
+	target  sip.Uri
+	dest    string // where it is sent, host:port
+	proof   bool   // the target is the trunk's own: its password may be used there
+	session int    // seconds asked for; 0 = none
+	seq     uint32
+}
+
+// line is the trunk a destination leaves through.
+func (s *Server) line(ctx context.Context, d lines.Destination) (Trunk, error) {
+	switch {
+	case d.TrunkID != 0 && s.cfg.Trunks != nil:
+		return s.cfg.Trunks.Trunk(ctx, d.TrunkID)
+	case d.TrunkID == 0 && s.cfg.Default != nil:
+		return *s.cfg.Default, nil
+	case d.TrunkID == 0 && isURI(d.To):
+		return Trunk{}, nil
+	}
+	return Trunk{}, fmt.Errorf("no line %d", d.TrunkID)
+}
+
+func isURI(to string) bool { return strings.HasPrefix(to, "sip:") || strings.HasPrefix(to, "sips:") }
+
+// prepare finds the way to a destination and takes a port for its audio.
+func (s *Server) prepare(ctx context.Context, d lines.Destination) (*invitation, error) {
+	trunk, err := s.line(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	i := &invitation{s: s, trunk: trunk, d: d, seq: 1}
+	if i.target, err = i.uri(); err != nil {
+		return nil, err
+	}
+	i.proof = i.target.Host == trunk.Address
+	transport := i.target.UriParams.GetOr("transport", "udp")
+	if i.dest, err = s.resolve(ctx, transport, s.nextHop(trunk, i.target)); err != nil {
+		return nil, err
+	}
+	s.trustPeer(i.dest)
+	l := s.newLeg()
+	if l.place, err = s.placeFor(ctx, transport, i.dest); err != nil {
+		return nil, err
+	}
+	if l.audio, err = s.newAudio(l.place.bind, l.place.host, trunk.codecs(s.codecs())); err != nil {
+		return nil, err
+	}
+	i.leg = l
+	l.trunk, l.state = trunk, talking
+	l.id = dialogID{callID: uuid.NewString(), local: dialogTag()}
+	l.user = trunk.Number
+	if l.user == "" {
+		l.user = d.From
+	}
+	l.info.SignalID, l.info.From, l.info.To, l.info.TrunkID, l.info.RemoteAddr = l.id.callID, d.From, d.To, trunk.ID, i.dest
+	if s.cfg.SessionExpires > 0 {
+		i.session = max(int(s.cfg.SessionExpires/time.Second), s.minSE)
+	}
+	return i, nil
+}
+
+// uri is whom the INVITE is for.
+func (i *invitation) uri() (u sip.Uri, err error) {
+	if isURI(i.d.To) {
+		if err = sip.ParseUri(i.d.To, &u); err == nil && u.Host == "" {
+			err = fmt.Errorf("address %q has no host", i.d.To)
+		}
+		if u.Scheme == "sips" {
+			u.UriParams.Add("transport", "tls")
+		}
+		u.Scheme, u.Headers = "sip", nil
+		return u, err
+	}
+	t := i.trunk
+	if t.Address == "" {
+		return u, errors.New("the line has no address")
+	}
+	u = sip.Uri{Scheme: "sip", User: escapeUser(t.dialled(i.d.To)), Host: t.Address, Port: t.Port}
+	if t.Transport != "" && t.Transport != "udp" {
+		u.UriParams.Add("transport", t.Transport)
+	}
+	return u, nil
+}
+
+// nextHop is host:port a request for target goes to.
+func (s *Server) nextHop(t Trunk, target sip.Uri) string {
+	if t.Proxy && s.cfg.Proxy != "" {
+		if _, _, err := net.SplitHostPort(s.cfg.Proxy); err == nil {
+			return s.cfg.Proxy
+		}
+		return net.JoinHostPort(s.cfg.Proxy, "5060")
+	}
+	port := target.Port
+	if port == 0 {
+		port = sip.DefaultPort(target.UriParams.GetOr("transport", "udp"))
+	}
+	return net.JoinHostPort(strings.Trim(target.Host, "[]"), strconv.Itoa(port))
+}
+
+// resolve turns a host name into an address, IPv4 first. TLS keeps the name too: see sendTo.
+func (s *Server) resolve(ctx context.Context, transport, hostport string) (string, error) {
+	host, port, err := net.SplitHostPort(hostport)
+	if err != nil {
+		return "", err
+	}
+	if _, err := netip.ParseAddr(host); err == nil {
+		return hostport, nil
+	}
+	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return "", err
+	}
+	best := addrs[0]
+	for _, a := range addrs {
+		if a.Unmap().Is4() {
+			best = a.Unmap()
+			break
+		}
+	}
+	return net.JoinHostPort(best.String(), port), nil
+}
+
+// sendTo fixes where r goes. sipgo checks a TLS certificate against the name in the destination, so that stays a name.
+func (s *Server) sendTo(r *sip.Request, t Trunk, target sip.Uri, dest string) {
+	if r.Transport() == "TLS" {
+		dest = s.nextHop(t, target)
+	}
+	r.SetDestination(dest)
+}
+
+// request builds the INVITE of one attempt.
+func (i *invitation) request() *sip.Request {
+	l := i.leg
+	r := sip.NewRequest(sip.INVITE, *i.target.Clone())
+	r.AppendHeader(l.place.via())
+	if i.trunk.Proxy && i.s.cfg.Proxy != "" {
+		r.AppendHeader(i.s.proxyRoute())
+	}
+	host := i.trunk.Address
+	if host == "" {
+		host = l.place.host.String()
+	}
+	me := sip.Uri{Scheme: "sip", User: escapeUser(i.d.From), Host: host}
+	l.local = sip.FromHeader{Address: me}
+	l.local.Params.Add("tag", l.id.local)
+	to := sip.ToHeader{Address: sip.Uri{Scheme: "sip", User: i.target.User, Host: i.target.Host, Port: i.target.Port}}
+	callID, hops := sip.CallIDHeader(l.id.callID), sip.MaxForwardsHeader(70)
+	from := sip.FromHeader{Address: *me.Clone(), Params: l.local.Params.Clone()}
+	r.AppendHeader(&hops)
+	r.AppendHeader(&from)
+	r.AppendHeader(&to)
+	r.AppendHeader(&callID)
+	r.AppendHeader(&sip.CSeqHeader{SeqNo: i.seq, MethodName: sip.INVITE})
+	r.AppendHeader(l.place.contact(l.user))
+	r.AppendHeader(allowHeader())
+	r.AppendHeader(supportedHeader())
+	if i.d.From != "" {
+		r.AppendHeader(sip.NewHeader("P-Asserted-Identity", "<"+me.String()+">"))
+	}
+	if i.session > 0 {
+		r.AppendHeader(sip.NewHeader("Session-Expires", strconv.Itoa(i.session)))
+		r.AppendHeader(sip.NewHeader("Min-SE", strconv.Itoa(i.s.minSE)))
+	}
+	for k, v := range i.d.Headers {
+		if headerSafe(k) && headerSafe(v) {
+			r.AppendHeader(sip.NewHeader(k, v))
+		}
+	}
+	setSDP(r, l.audio.offer())
+	l.place.from(r)
+	i.s.sendTo(r, i.trunk, i.target, i.dest)
+	return r
+}
+
+// headerSafe: no line ends in what others put into our headers.
+func headerSafe(s string) bool { return s != "" && !strings.ContainsAny(s, "\r\n\x00") }
+
+func (s *Server) proxyRoute() *sip.RouteHeader {
+	u := sip.Uri{Scheme: "sip", Host: s.cfg.Proxy}
+	if host, port, err := net.SplitHostPort(s.cfg.Proxy); err == nil {
+		u.Host, u.Port = host, atoi(port)
+	}
+	u.UriParams.Add("lr", "")
+	return &sip.RouteHeader{Address: u}
+}
+
+// run sends the INVITE, again after a challenge or a too small session interval, until there is an end.
+func (i *invitation) run(ctx context.Context, progress func(code int)) (*Leg, error) {
+	ring := i.d.RingFor
+	if ring <= 0 {
+		ring = time.Minute
+	}
+	ringing, stop := context.WithTimeoutCause(ctx, ring, errRang)
+	defer stop()
+	req := i.request()
+	challenged := false
+	for {
+		res, err := i.attempt(ringing, req, progress)
+		if err != nil {
+			return nil, err
+		}
+		switch code := res.StatusCode; {
+		case res.IsSuccess():
+			return i.answered(req, res)
+		case (code == 401 || code == 407) && i.proof && !challenged && i.trunk.Username != "":
+			challenged = true
+			again := req.Clone()
+			if !answerChallenge(again, res, i.trunk.Username, i.trunk.Password) {
+				return nil, refused(res)
+			}
+			req = again
+		case code == 422 && res.GetHeader("Min-SE") != nil && atoi(res.GetHeader("Min-SE").Value()) > i.session:
+			i.session = atoi(res.GetHeader("Min-SE").Value())
+			req = i.request()
+		default:
+			return nil, refused(res)
+		}
+		next(req, i.leg.place)
+		i.seq = req.CSeq().SeqNo
+	}
+}
+
+var errRang = errors.New("nobody answered in time")
+
+func refused(res *sip.Response) error {
+	return &lines.DialError{Code: res.StatusCode, Err: errors.New(res.Reason)}
+}
+
+// attempt sends one INVITE and waits for its final answer, however many provisional ones come first.
+func (i *invitation) attempt(ctx context.Context, req *sip.Request, progress func(code int)) (*sip.Response, error) {
+	i.leg.trace.add(req, true)
+	tx, err := i.s.client.TransactionRequest(ctx, req, asIs)
+	if err != nil {
+		return nil, &lines.DialError{Err: err}
+	}
+	heard := false
+	for {
+		select {
+		case res := <-tx.Responses():
+			i.leg.trace.add(res, false)
+			if !res.IsProvisional() {
+				if res.IsSuccess() {
+					tx.Terminate() // from now on repeated answers come to onStrayResponse
+				} else {
+					i.s.linger(tx)
+				}
+				return res, nil
+			}
+			heard = true
+			if progress != nil {
+				progress(res.StatusCode)
+			}
+		case <-tx.Done():
+			return nil, &lines.DialError{Err: tx.Err()}
+		case <-ctx.Done():
+			i.s.spawn(func() { i.giveUp(req, tx, heard) })
+			if context.Cause(ctx) == errRang {
+				e := &lines.DialError{Code: 408, Timeout: true, Err: errRang}
+				if !heard {
+					e.Code = 0
+				}
+				return nil, e
+			}
+			return nil, &lines.DialError{Code: 487, Err: ctx.Err()}
+		}
+	}
+}
+
+// linger keeps a refused INVITE transaction for repeated refusals, which sipgo acknowledges.
+func (s *Server) linger(tx sip.ClientTransaction) {
+	s.spawn(func() {
+		defer tx.Terminate()
+		for {
+			select {
+			case <-tx.Responses():
+			case <-tx.Done():
+				return
+			case <-s.ctx.Done():
+				return
+			}
+		}
+	})
+}
+
+// giveUp cancels an INVITE (RFC 3261 §9.1: not before a provisional answer) and hangs up a call that was answered meanwhile.
+func (i *invitation) giveUp(req *sip.Request, tx sip.ClientTransaction, heard bool) {
+	defer tx.Terminate()
+	if heard {
+		i.cancel(req)
+	}
+	for {
+		select {
+		case res := <-tx.Responses():
+			i.leg.trace.add(res, false)
+			switch {
+			case res.IsSuccess():
+				tx.Terminate()
+				i.s.ackAndBye(req, res, i.leg.place, &i.leg.trace)
+				return
+			case res.IsProvisional() && !heard:
+				heard = true
+				i.cancel(req)
+			}
+		case <-tx.Done():
+			return
+		case <-time.After(64 * i.s.t1): // RFC 3261 §9.1: then it is dead
+			return
+		case <-i.s.ctx.Done():
+			return
+		}
+	}
+}
+
+func (i *invitation) cancel(invite *sip.Request) {
+	c := sip.NewRequest(sip.CANCEL, *invite.Recipient.Clone())
+	c.AppendHeader(invite.Via().Clone())
+	for _, name := range []string{"Route", "Max-Forwards", "From", "To", "Call-ID"} {
+		sip.CopyHeaders(name, invite, c)
+	}
+	c.AppendHeader(&sip.CSeqHeader{SeqNo: invite.CSeq().SeqNo, MethodName: sip.CANCEL})
+	c.SetBody(nil)
+	c.SetDestination(invite.Destination())
+	i.leg.place.from(c)
+	i.s.spawn(func() { _, _ = i.s.roundTrip(i.s.ctx, c, &i.leg.trace) })
+}
+
+// answered makes the 200 into a running leg.
+func (i *invitation) answered(req *sip.Request, res *sip.Response) (*Leg, error) {
+	l := i.leg
+	body, ok := sdpBody(res)
+	err := errNoAudio
+	if ok {
+		if err = l.audio.accept(body); err == nil {
+			err = l.audio.apply()
+		}
+	}
+	if err != nil {
+		i.s.ackAndBye(req, res, l.place, &l.trace)
+		return nil, &lines.DialError{Code: 488, Err: err}
+	}
+	l.join(req, res)
+	l.agreed(res)
+	ack := l.request(sip.ACK)
+	for _, name := range []string{"Authorization", "Proxy-Authorization"} { // RFC 3261 §22.3
+		sip.CopyHeaders(name, req, ack)
+	}
+	l.liveOnce()
+	l.start()
+	l.post(func() {
+		l.sendAck(ack)
+		l.armSession()
+	})
+	return l, nil
+}
+
+// join takes the dialog from the answer to our INVITE.
+func (l *Leg) join(req *sip.Request, res *sip.Response) {
+	tag, _ := res.To().Params.Get("tag")
+	l.id.remote = tag
+	l.remote = sip.ToHeader{DisplayName: res.To().DisplayName, Address: *res.To().Address.Clone(), Params: res.To().Params.Clone()}
+	l.lseq = req.CSeq().SeqNo
+	l.target = *req.Recipient.Clone()
+	l.retarget(res.Contact())
+	records := res.GetHeaders("Record-Route")
+	for k := len(records) - 1; k >= 0; k-- {
+		if rr, ok := records[k].(*sip.RecordRouteHeader); ok {
+			l.routes = append(l.routes, sip.RouteHeader{Address: *rr.Address.Clone()})
+		}
+	}
+	if src, err := netip.ParseAddrPort(res.Source()); err == nil {
+		l.reachBack(netip.AddrPortFrom(src.Addr().Unmap(), src.Port()))
+	}
+}
+
+// placed is what is needed to acknowledge a repeated 200 to an INVITE of ours.
+type placed struct {
+	tag string // of the far end we talk to
+	ack *sip.Request
+}
+
+// sendAck acknowledges a 200 and remembers how, as long as the 200 may be repeated.
+func (l *Leg) sendAck(ack *sip.Request) {
+	l.trace.add(ack, true)
+	_ = l.s.client.WriteRequest(ack, asIs)
+	l.s.remember(l.id, ack)
+}
+
+func (s *Server) remember(id dialogID, ack *sip.Request) {
+	key := dialogID{id.callID, id.local, ack.CSeq().Value()}
+	s.mu.Lock()
+	s.placed[key] = placed{id.remote, ack}
+	s.mu.Unlock()
+	time.AfterFunc(64*s.t1, func() {
+		s.mu.Lock()
+		delete(s.placed, key)
+		s.mu.Unlock()
+	})
+}
+
+// onStrayResponse gets answers no transaction waits for: repeated 200s, and those of further phones a proxy rang (RFC 3261 §13.2.2.4).
+func (s *Server) onStrayResponse(res *sip.Response) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("sip response panicked", "panic", p)
+		}
+	}()
+	if s.ctx.Err() != nil || !res.IsSuccess() || res.CSeq() == nil || res.CSeq().MethodName != sip.INVITE || res.CallID() == nil || res.From() == nil || res.To() == nil {
+		return
+	}
+	from, _ := res.From().Params.Get("tag")
+	tag, _ := res.To().Params.Get("tag")
+	seq := (&sip.CSeqHeader{SeqNo: res.CSeq().SeqNo, MethodName: sip.ACK}).Value()
+	s.mu.Lock()
+	p, ok := s.placed[dialogID{res.CallID().Value(), from, seq}]
+	s.mu.Unlock()
+	switch {
+	case !ok:
+	case p.tag == tag:
+		_ = s.client.WriteRequest(p.ack.Clone(), asIs)
+	default:
+		host := netip.Addr{}
+		if v := p.ack.Via(); v != nil {
+			host, _ = netip.ParseAddr(v.Host)
+		}
+		where := place{transport: p.ack.Transport(), host: host, port: p.ack.Via().Port}
+		if ip, ok := netip.AddrFromSlice(p.ack.Laddr.IP); ok {
+			where.local = netip.AddrPortFrom(ip, uint16(p.ack.Laddr.Port))
+		}
+		s.ackAndBye(p.ack, res, where, &trace{})
+	}
+}
+
+// ackAndBye ends a call that was answered but is not wanted.
+func (s *Server) ackAndBye(invite *sip.Request, res *sip.Response, where place, t *trace) {
+	l := &Leg{s: s, place: where, local: *res.From()}
+	l.id.callID = res.CallID().Value()
+	l.id.local, _ = res.From().Params.Get("tag")
+	l.join(invite, res)
+	ack := l.request(sip.ACK)
+	t.add(ack, true)
+	_ = s.client.WriteRequest(ack, asIs)
+	s.remember(l.id, ack)
+	bye := l.request(sip.BYE)
+	s.spawn(func() { _, _ = s.roundTrip(s.ctx, bye, t) })
+}

@@ -1,0 +1,452 @@
+// Package sip is the telephone line: SIP signalling (RFC 3261) on sipgo, audio on lines/media.
+//
+// A Server listens, gives inbound calls of its trunks to Config.OnCall, places outbound ones (it is a
+// lines.Dialer) and keeps trunks registered. Each call is a Leg: one goroutine that owns the dialog.
+package sip
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/emiago/sipgo"
+	"github.com/emiago/sipgo/sip"
+
+	"parley/lines"
+	"parley/lines/media"
+)
+
+// Config is what a Server needs to know.
+type Config struct {
+	Listen   []string   // udp://HOST:PORT, tcp://HOST:PORT; the first udp one is where UDP requests leave from
+	PublicIP netip.Addr // our address in SDP, Via and Contact; unset = the local address
+	Proxy    string     // host[:port] that requests of trunks with Proxy leave through
+	Media    *media.Plane
+	Opus     func() (media.Encoder, media.Decoder, error) // nil = no Opus on telephone lines
+
+	Trunks  Trunks // nil = none
+	Default *Trunk // line of calls that name no trunk; nil = none
+	Open    bool   // accept inbound calls of anybody, without a trunk (benches and the simulator, on loopback)
+
+	// Route decides on an inbound call whose trunk is proven, before anything but 100 was sent.
+	// ctx ends when the caller gives up. nil = accept all.
+	Route func(ctx context.Context, in Inbound) Decision
+	// OnCall gets each accepted inbound leg, still unanswered, on a goroutine of its own.
+	OnCall func(leg lines.Leg)
+
+	// SessionExpires is the session interval we ask for (RFC 4028); 0 = 30 min, negative = none.
+	SessionExpires time.Duration
+
+	Log *slog.Logger // nil = slog.Default()
+}
+
+// Inbound is an inbound call before it is accepted.
+type Inbound struct {
+	Trunk  Trunk  // whose number is called; the zero Trunk when Config.Open let it in
+	Called string // the trunk's number, or the user part called
+	From   string // E.164 number or extension of the caller; "anonymous" when withheld
+	Source netip.AddrPort
+	CallID string
+}
+
+// Decision is the answer to an Inbound: 0 accepts, anything else is the SIP status to refuse with.
+type Decision struct{ Code int }
+
+// Server is a SIP user agent: listener, dialer and registrations.
+type Server struct {
+	cfg     Config
+	log     *slog.Logger
+	parser  *sip.Parser
+	ua      *sipgo.UserAgent
+	server  *sipgo.Server
+	client  *sipgo.Client
+	sockets []socket
+	budget  *budget
+	auth    challenger
+
+	ctx      context.Context // ends with Close
+	stop     context.CancelFunc
+	wg       sync.WaitGroup // everything that sends
+	readers  sync.WaitGroup
+	closed   bool // under mu: nothing may be spawned any more
+	draining atomic.Bool
+
+	unregister   context.CancelFunc // ends the registrations
+	unregistered chan struct{}      // closed when they have ended
+
+	mu       sync.Mutex
+	legs     map[dialogID]*Leg
+	invites  map[string]struct{} // inbound INVITEs in work, to recognise merged requests
+	placed   map[dialogID]placed // recent outbound INVITEs, to acknowledge repeated answers; without the remote tag
+	minSE    int                 // smallest session interval in seconds we accept
+	t1       time.Duration
+	backoff  time.Duration // first pause after a failed registration
+	watching time.Duration // how often registrations are compared with Config.Trunks
+}
+
+// dialogID names a dialog (RFC 3261 §12).
+type dialogID struct{ callID, local, remote string }
+
+// Start opens the sockets and serves them until Close.
+func Start(cfg Config) (*Server, error) { return start(cfg) }
+
+// start lets tests shorten the times.
+func start(cfg Config, tune ...func(*Server)) (*Server, error) {
+	s := &Server{cfg: cfg, log: cfg.Log, budget: newBudget(), auth: challenger{key: make([]byte, 32)},
+		legs: map[dialogID]*Leg{}, invites: map[string]struct{}{}, placed: map[dialogID]placed{},
+		minSE: 90, t1: sip.T1, backoff: 2 * time.Second, watching: 2 * time.Second}
+	if s.log == nil {
+		s.log = slog.Default()
+	}
+	if cfg.SessionExpires == 0 {
+		s.cfg.SessionExpires = 30 * time.Minute
+	}
+	for _, f := range tune {
+		f(s)
+	}
+	_, _ = rand.Read(s.auth.key)
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	if err := s.build(); err != nil {
+		return nil, err
+	}
+	for _, l := range cfg.Listen {
+		sock, err := open(l)
+		if err != nil {
+			s.closeSockets()
+			return nil, err
+		}
+		s.sockets = append(s.sockets, sock)
+	}
+	for _, sock := range s.sockets {
+		if sock.udp != nil {
+			ready := make(chan struct{})
+			s.readers.Go(func() { s.serveUDP(sock, func() { close(ready) }) })
+			<-ready
+			continue
+		}
+		l := &guardedListener{Listener: sock.tcp, s: s, conns: map[netip.Addr]int{}}
+		s.readers.Go(func() { _ = s.server.ServeTCP(l) })
+	}
+	var registering context.Context
+	registering, s.unregister = context.WithCancel(s.ctx)
+	s.unregistered = make(chan struct{})
+	s.wg.Go(func() {
+		defer close(s.unregistered)
+		s.keepRegistered(registering)
+	})
+	return s, nil
+}
+
+func (s *Server) build() error {
+	quiet := slog.New(slog.DiscardHandler) // sipgo logs whole messages
+	sip.SetDefaultLogger(quiet)
+	s.parser = sip.NewParser()
+	var err error
+	s.ua, err = sipgo.NewUA(sipgo.WithUserAgent("-"), sipgo.WithUserAgentParser(s.parser),
+		sipgo.WithUserAgentTransportLayerOptions(sip.WithTransportLayerLogger(quiet)),
+		sipgo.WithUserAgentTransactionLayerOptions(sip.WithTransactionLayerLogger(quiet),
+			sip.WithTransactionLayerUnhandledResponseHandler(s.onStrayResponse)))
+	if err != nil {
+		return err
+	}
+	if s.server, err = sipgo.NewServer(s.ua, sipgo.WithServerLogger(quiet)); err != nil {
+		return err
+	}
+	if s.client, err = sipgo.NewClient(s.ua, sipgo.WithClientLogger(quiet)); err != nil {
+		return err
+	}
+	for _, m := range []sip.RequestMethod{sip.INVITE, sip.ACK, sip.BYE, sip.CANCEL, sip.OPTIONS, sip.UPDATE, sip.INFO} {
+		s.server.OnRequest(m, s.handle)
+	}
+	s.server.OnNoRoute(s.handle)
+	return nil
+}
+
+// Addrs are the addresses listened on, in the order of Config.Listen: udp://127.0.0.1:5060.
+func (s *Server) Addrs() []string {
+	var list []string
+	for _, k := range s.sockets {
+		list = append(list, k.network+"://"+k.local.String())
+	}
+	return list
+}
+
+// Legs is the number of calls now.
+func (s *Server) Legs() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.legs)
+}
+
+// Drain refuses new inbound calls with 503; running ones go on.
+func (s *Server) Drain() { s.draining.Store(true) }
+
+// Close ends all calls, tells their far ends as long as ctx allows, and stops listening.
+func (s *Server) Close(ctx context.Context) error {
+	s.Drain()
+	s.unregister()
+	var wg sync.WaitGroup
+	for _, l := range s.allLegs() {
+		wg.Go(func() { _ = l.Hangup(ctx) })
+	}
+	wg.Wait()
+	<-s.unregistered
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.stop()
+	s.wg.Wait() // a request sent after its socket is closed would make sipgo open another
+	s.closeSockets()
+	err := s.ua.Close()
+	s.readers.Wait()
+	return err
+}
+
+// spawn runs f on a goroutine that Close waits for. After Close it reports false.
+func (s *Server) spawn(f func()) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.wg.Go(f)
+	}
+	return !s.closed
+}
+
+func (s *Server) closeSockets() {
+	for _, k := range s.sockets {
+		k.close()
+	}
+}
+
+func (s *Server) allLegs() []*Leg {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]*Leg, 0, len(s.legs))
+	for _, l := range s.legs {
+		list = append(list, l)
+	}
+	return list
+}
+
+func (s *Server) leg(id dialogID) *Leg {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.legs[id]
+}
+
+// handle is behind every request: the gate first, then the method. A panic costs one transaction.
+func (s *Server) handle(req *sip.Request, tx sip.ServerTransaction) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("sip handler panicked", "panic", p, "stack", string(debug.Stack()))
+			tx.Terminate()
+		}
+	}()
+	if v := inspect(req); v.drop {
+		return
+	} else if v.code != 0 {
+		s.refuse(req, tx, v.code)
+		return
+	}
+	if tag, ok := req.To().Params.Get("tag"); ok && tag != "" {
+		s.inDialog(req, tx, tag)
+		return
+	}
+	switch req.Method {
+	case sip.ACK:
+	case sip.INVITE:
+		s.onInvite(req, tx)
+	case sip.OPTIONS:
+		s.refuse(req, tx, 200, sip.NewHeader("Accept", "application/sdp"), allowHeader(), supportedHeader())
+	case sip.CANCEL, sip.BYE, sip.UPDATE, sip.INFO:
+		s.refuse(req, tx, 481)
+	default:
+		s.refuse(req, tx, 405, allowHeader())
+	}
+}
+
+// inDialog gives a request to the leg it belongs to and stays until its transaction is done with.
+func (s *Server) inDialog(req *sip.Request, tx sip.ServerTransaction, tag string) {
+	from, _ := req.From().Params.Get("tag")
+	l := s.leg(dialogID{req.CallID().Value(), tag, from})
+	if l == nil {
+		if !req.IsAck() {
+			s.refuse(req, tx, 481)
+		}
+		return
+	}
+	finished := make(chan struct{})
+	if !l.post(func() { l.onRequest(req, tx, sync.OnceFunc(func() { close(finished) })) }) {
+		if !req.IsAck() {
+			s.refuse(req, tx, 481)
+		}
+		return
+	}
+	if !req.IsInvite() {
+		select {
+		case <-finished:
+		case <-l.gone:
+		}
+		return
+	}
+	for { // until the final answer is acknowledged, so that it can be repeated
+		select {
+		case <-finished:
+			return
+		case ack := <-tx.Acks():
+			l.post(func() { l.onAck(ack) })
+		case <-tx.Done():
+			return
+		case <-l.gone:
+			return
+		}
+	}
+}
+
+// refuse answers outside of any dialog and keeps no state.
+func (s *Server) refuse(req *sip.Request, tx sip.ServerTransaction, code int, headers ...sip.Header) {
+	if req.IsAck() {
+		return
+	}
+	res := newResponse(req, code, s.auth.tag(req))
+	for _, h := range headers {
+		res.AppendHeader(h)
+	}
+	_ = tx.Respond(res)
+	if req.IsInvite() {
+		tx.Terminate() // a refusal is not repeated: an invented source would have us flood its victim
+	}
+}
+
+// newResponse is an answer to req with our tag.
+func newResponse(req *sip.Request, code int, tag string) *sip.Response {
+	res := sip.NewResponseFromRequest(req, code, phrase(code), nil)
+	if code > 100 && tag != "" {
+		if _, ok := req.To().Params.Get("tag"); !ok {
+			res.To().Params.Add("tag", tag)
+		}
+	}
+	return res
+}
+
+const allow = "INVITE, ACK, CANCEL, BYE, OPTIONS, UPDATE, INFO"
+
+func allowHeader() sip.Header     { return sip.NewHeader("Allow", allow) }
+func supportedHeader() sip.Header { return sip.NewHeader("Supported", "timer") }
+
+// codecs are the names of what the media plane can carry here, in the order of api.md 10.7.
+func (s *Server) codecs() []string {
+	list := []string{"pcmu", "pcma", "g722"}
+	if s.cfg.Opus != nil {
+		list = append(list, "opus")
+	}
+	return list
+}
+
+// source is where a request came from.
+func source(req *sip.Request) netip.AddrPort {
+	a, _ := netip.ParseAddrPort(req.Source())
+	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
+}
+
+// place is where our side of one exchange is: the socket its requests leave from, and our address as the far end knows it.
+type place struct {
+	transport string // UDP, TCP or TLS
+	local     netip.AddrPort
+	host      netip.Addr // for Via, Contact and SDP
+	port      int        // for Via and Contact; 0 = the connection's
+	bind      netip.Addr // for media sockets
+}
+
+var errNoSocket = errors.New("sip.listen has no socket that reaches this address")
+
+// placeFor finds the socket for a peer at dst (ip:port).
+func (s *Server) placeFor(ctx context.Context, transport, dst string) (place, error) {
+	p := place{transport: sip.NetworkToUpper(transport)}
+	to, err := netip.ParseAddrPort(dst)
+	if err != nil {
+		return p, fmt.Errorf("address %q: %w", dst, err)
+	}
+	network := "udp"
+	if p.transport != "UDP" {
+		network = "tcp"
+	}
+	for _, k := range s.sockets {
+		if reaches(k.local.Addr(), to.Addr()) && k.network == network {
+			p.local, p.port = k.local, int(k.local.Port())
+			break
+		}
+	}
+	if !p.local.IsValid() {
+		if network == "udp" {
+			return p, errNoSocket
+		}
+		p.local = netip.AddrPortFrom(unspecified(to.Addr()), 0)
+	}
+	p.host = localFor(ctx, p.local.Addr().Unmap(), dst)
+	p.bind = p.host
+	if s.cfg.PublicIP.IsValid() {
+		p.host = s.cfg.PublicIP
+		if p.local.Addr().IsUnspecified() {
+			p.bind = unspecified(to.Addr())
+		}
+	}
+	return p, nil
+}
+
+func unspecified(like netip.Addr) netip.Addr {
+	if like.Unmap().Is4() {
+		return netip.IPv4Unspecified()
+	}
+	return netip.IPv6Unspecified()
+}
+
+// reaches reports whether a socket bound to local can send to remote.
+func reaches(local, remote netip.Addr) bool {
+	local, remote = local.Unmap(), remote.Unmap()
+	switch {
+	case local == netip.IPv6Unspecified():
+		return true
+	case local.Is4() != remote.Is4():
+		return false
+	case local.IsUnspecified():
+		return true
+	}
+	return local.IsLoopback() == remote.IsLoopback()
+}
+
+// via is the top Via of a request from here, with a fresh branch.
+func (p place) via() *sip.ViaHeader {
+	v := &sip.ViaHeader{ProtocolName: "SIP", ProtocolVersion: "2.0", Transport: p.transport, Host: p.host.String(), Port: p.port}
+	v.Params.Add("branch", sip.GenerateBranchN(16))
+	v.Params.Add("rport", "")
+	return v
+}
+
+// contact is where requests of the far end reach us.
+func (p place) contact(user string) *sip.ContactHeader {
+	u := sip.Uri{Scheme: "sip", User: escapeUser(user), Host: p.host.String(), Port: p.port}
+	if p.transport != "UDP" {
+		u.UriParams.Add("transport", sip.NetworkToLower(p.transport))
+	}
+	return &sip.ContactHeader{Address: u}
+}
+
+// from makes a UDP request leave from our listening socket; connections are chosen by their far end.
+func (p place) from(r *sip.Request) {
+	if p.transport == "UDP" {
+		r.Laddr = sip.Addr{IP: net.IP(p.local.Addr().AsSlice()), Port: int(p.local.Port())}
+	}
+	r.SetTransport(p.transport)
+}
+
+// asIs tells sipgo that a request is complete.
+func asIs(*sipgo.Client, *sip.Request) error { return nil }

@@ -1,0 +1,57 @@
+package sip
+
+import (
+	"regexp"
+	"sync"
+	"time"
+
+	"github.com/emiago/sipgo/sip"
+)
+
+// Message is one SIP message of a leg, as the Call page shows it.
+type Message struct {
+	At     time.Time
+	Sent   bool   // by us
+	Remote string // transport and address of the far end
+	Title  string // INVITE, 180 Ringing, …
+	Text   string // the whole message; secrets are replaced by …
+}
+
+// traceLimit bounds what one leg keeps: a call with hours of session refreshes stays small.
+const traceLimit = 200
+
+// trace collects the messages of one leg. The zero trace is ready.
+type trace struct {
+	mu   sync.Mutex
+	list []Message
+}
+
+// secrets: digest answers and what would allow to guess them, and SRTP keys.
+var secrets = regexp.MustCompile(`(?im)((?:response|nonce|cnonce|opaque)="?)[^",\s]+|(^a=crypto:\S+ \S+ inline:)[^\s|]+`)
+
+func redact(text string) string { return secrets.ReplaceAllString(text, "$1$2…") }
+
+func (t *trace) add(m sip.Message, sent bool) {
+	msg := Message{At: time.Now(), Sent: sent, Text: redact(m.String())}
+	switch m := m.(type) {
+	case *sip.Request:
+		msg.Title = string(m.Method)
+	case *sip.Response:
+		msg.Title = statusLine(m.StatusCode, m.Reason)
+	}
+	msg.Remote = m.Transport() + " " + m.Source()
+	if sent {
+		msg.Remote = m.Transport() + " " + m.Destination()
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.list) < traceLimit {
+		t.list = append(t.list, msg)
+	}
+}
+
+func (t *trace) messages() []Message {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return append([]Message(nil), t.list...)
+}

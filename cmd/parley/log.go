@@ -42,4 +42,6 @@ func (h withRequest) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return withRequest{h.Handler.WithAttrs(attrs)}
 }
 
-func (h withRequest) WithGroup(name string) slog.Handler { return withRequest{h.Handler.WithGroup(name)} }
+func (h withRequest) WithGroup(name string) slog.Handler {
+	return withRequest{h.Handler.WithGroup(name)}
+}

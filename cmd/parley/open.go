@@ -41,6 +41,9 @@ func openDatabase(ctx context.Context, cfg *config.Config) (*db.DB, error) {
 
 // lockData keeps a second server out of the data folder. The lock ends with the process.
 func lockData(cfg *config.Config) (*os.File, error) {
+	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
+		return nil, err
+	}
 	f, err := os.OpenFile(cfg.DataPath("lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -43,7 +42,6 @@ type server struct {
 	metrics *prometheus.Registry
 	api     *api.API
 	deps    api.Deps
-	lock    *os.File
 
 	background []func(ctx context.Context) error // each runs until its context ends
 	drain      []func(ctx context.Context)       // asked in order at the end: finish what runs
@@ -82,14 +80,15 @@ func assemble(ctx context.Context, cfg *config.Config) (s *server, err error) {
 // foundations: the data folder, the database, durable work, the guard of outgoing requests.
 func (s *server) foundations(ctx context.Context) (err error) {
 	s.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	lock, err := lockData(s.cfg)
+	if err != nil {
+		return err
+	}
+	s.closers = append(s.closers, lock.Close)
 	if s.db, err = openDatabase(ctx, s.cfg); err != nil {
 		return err
 	}
 	s.closers = append(s.closers, s.db.Close)
-	if s.lock, err = lockData(s.cfg); err != nil {
-		return err
-	}
-	s.closers = append(s.closers, s.lock.Close)
 
 	s.jobs = jobs.NewRunner(s.db, s.queues()...)
 	s.metrics.MustRegister(s.jobs)
@@ -198,5 +197,6 @@ func (s *server) banner(_ context.Context, listening string) error {
 	for _, address := range s.cfg.SIP.Listen {
 		fmt.Printf("  SIP      %s\n", address)
 	}
+	fmt.Println("  ready")
 	return nil
 }

@@ -8,8 +8,11 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"parley/assistants"
+	"parley/catalog"
 	"parley/db"
 	"parley/guard"
+	"parley/webhooks"
 	"parley/wire"
 )
 
@@ -18,6 +21,11 @@ type Deps struct {
 	DB      *db.DB
 	Guard   *guard.Guard
 	Records wire.Records // idempotent requests; nil = none are remembered
+
+	Catalog         *catalog.Catalog
+	Assistants      *assistants.Assistants
+	Folders, Labels *assistants.Groups
+	Webhooks        *webhooks.Webhooks
 
 	PublicURL       string            // scheme and host for links; empty = those of the request
 	FieldAliases    map[string]string // vendor spelling → field name

@@ -94,3 +94,10 @@ func (t ShownTool) MarshalJSON() ([]byte, error) {
 }
 
 var _ json.Marshaler = ShownTool{}
+
+// JSONSchema describes the output form.
+func (ShownTool) JSONSchema() map[string]any {
+	s := toolSchema()
+	s["required"] = []any{"type", "data"}
+	return s
+}

@@ -245,17 +245,29 @@ func (s *Assistants) DetachTool(ctx context.Context, q db.Q, id int64) error {
 	return err
 }
 
-// HeldNumbers are the numbers of an account that an inbound assistant has.
-func (s *Assistants) HeldNumbers(ctx context.Context, q db.Q, owner accounts.ID) (map[int64]ID, error) {
-	var rows []struct {
-		Number int64 `db:"phone_number_id"`
-		ID     int64 `db:"id"`
+// Attachable is a number that an assistant can be given.
+type Attachable struct {
+	Number
+	Held bool // an inbound assistant has it
+}
+
+// Attachable lists the account's numbers by id, without those that are scheduled for release.
+func (s *Assistants) Attachable(ctx context.Context, owner accounts.ID) ([]Attachable, error) {
+	if s.account.Numbers == nil {
+		return nil, nil
 	}
-	err := q.Select(ctx, &rows, `SELECT phone_number_id, id FROM assistants
+	list, err := s.account.Numbers(ctx, s.db, owner, nil)
+	if err != nil {
+		return nil, err
+	}
+	var held []int64
+	err = s.db.Select(ctx, &held, `SELECT phone_number_id FROM assistants
 		WHERE account_id = $1 AND type = 'inbound' AND phone_number_id IS NOT NULL`, int64(owner))
-	out := make(map[int64]ID, len(rows))
-	for _, r := range rows {
-		out[r.Number] = ID(r.ID)
+	var out []Attachable
+	for _, n := range list {
+		if !n.Scheduled {
+			out = append(out, Attachable{n, slices.Contains(held, n.ID)})
+		}
 	}
 	return out, err
 }

@@ -213,3 +213,17 @@ func (t *Tool) UnmarshalJSON(raw []byte) error {
 	}
 	return json.NewDecoder(bytes.NewReader(raw)).Decode(t.Spec)
 }
+
+// toolTypes are the discriminators in the order of the contract.
+var toolTypes = []any{"call_transfer", "warm_call_transfer", "end_call", "dtmf_input", "collect_keypad", "calendar_integration", "assistant_transfer"}
+
+func toolSchema() map[string]any {
+	return map[string]any{"type": "object", "required": []any{"type"}, "properties": map[string]any{
+		"type": map[string]any{"type": "string", "enum": toolTypes},
+		"data": map[string]any{"type": "object", "description": "The same fields, nested."}}}
+}
+
+// JSONSchema describes the input form.
+func (Tools) JSONSchema() map[string]any {
+	return map[string]any{"type": "array", "maxItems": 20, "items": toolSchema()}
+}

@@ -18,12 +18,11 @@ import (
 
 // Version is an assistant as a change left it.
 type Version struct {
-	N       int
-	At      time.Time
-	By      By
-	Changed []string // the fields that differ from the version before; nil for the first
-	Fields
-	InboundWebhookURL string
+	N         int
+	At        time.Time
+	By        By
+	Changed   []string // the fields that differ from the version before; nil for the first
+	Assistant          // as it was; who it is and its status are of today
 }
 
 // ErrNoVersion is the answer for a version that does not exist.
@@ -65,10 +64,10 @@ func (s *Assistants) Versions(ctx context.Context, q db.Q, owner accounts.ID, re
 	if err != nil {
 		return nil, err
 	}
-	return s.versions(ctx, q, `assistant_id = $1 ORDER BY n DESC`, int64(a.ID))
+	return s.versions(ctx, q, a, `assistant_id = $1 ORDER BY n DESC`, int64(a.ID))
 }
 
-func (s *Assistants) versions(ctx context.Context, q db.Q, where string, args ...any) ([]Version, error) {
+func (s *Assistants) versions(ctx context.Context, q db.Q, of Assistant, where string, args ...any) ([]Version, error) {
 	var rows []versionRow
 	err := q.Select(ctx, &rows, `SELECT n, created_at, made_by, changed, settings, inbound_webhook_url FROM assistant_versions WHERE `+where, args...)
 	if err != nil {
@@ -76,7 +75,8 @@ func (s *Assistants) versions(ctx context.Context, q db.Q, where string, args ..
 	}
 	out := make([]Version, len(rows))
 	for i, r := range rows {
-		v := Version{N: r.N, At: r.At.Time(), By: r.By.V, Changed: r.Changed.V}
+		v := Version{N: r.N, At: r.At.Time(), By: r.By.V, Changed: r.Changed.V, Assistant: of}
+		v.InboundWebhookURL, v.UpdatedAt, v.Fields = "", v.At, Fields{}
 		if r.Inbound != nil {
 			v.InboundWebhookURL = *r.Inbound
 		}
@@ -84,6 +84,7 @@ func (s *Assistants) versions(ctx context.Context, q db.Q, where string, args ..
 			return nil, fmt.Errorf("version %d: %w", r.N, err)
 		}
 		v.Fields = fill(v.Fields)
+		v.Status = of.Status
 		if err := s.eachKey(v.Tools.V, s.unseal); err != nil {
 			return nil, err
 		}
@@ -101,7 +102,7 @@ func (s *Assistants) Restore(ctx context.Context, owner accounts.ID, ref wire.Re
 		if err != nil {
 			return err
 		}
-		list, err := s.versions(ctx, tx, `assistant_id = $1 AND n = $2`, int64(old.ID), n)
+		list, err := s.versions(ctx, tx, old, `assistant_id = $1 AND n = $2`, int64(old.ID), n)
 		if err != nil {
 			return err
 		}
@@ -110,7 +111,6 @@ func (s *Assistants) Restore(ctx context.Context, owner accounts.ID, ref wire.Re
 		}
 		a = old
 		a.Fields, a.InboundWebhookURL = list[0].Fields, list[0].InboundWebhookURL
-		a.Status = old.Status
 		if warned, err = s.mend(ctx, tx, old, &a); err != nil {
 			return err
 		}

@@ -1,81 +1,29 @@
 package agent
 
 import (
-	"encoding/json"
-	"regexp"
-	"strconv"
-	"strings"
 	"time"
+
+	"parley/words"
 )
 
 // Values are the texts that stand for placeholders, by name.
-type Values map[string]string
-
-// Place says where a text goes; it decides what becomes of unknown placeholders.
-type Place int
+type Values = words.Values
 
 const (
 	// Spoken is for texts that are heard or read by a person, URLs and header values: unknown names vanish.
-	Spoken Place = iota
-	// Written is for texts a model reads, where single braces may be an example or code: {{x}} vanishes, {x} stays.
-	Written
+	Spoken = words.Spoken
+	// Written is for texts a model reads: {{x}} vanishes when unknown, {x} stays.
+	Written = words.Written
 )
 
-var placeholder = regexp.MustCompile(`\{\{[ \t]*([^{}\s][^{}\n]*?)[ \t]*\}\}|\{[ \t]*([^{}\s][^{}\n]*?)[ \t]*\}`)
+// Fill replaces {name} and {{name}} in one pass.
+func Fill(text string, v Values, place words.Place) string { return words.Fill(text, v, place) }
 
-// Fill replaces {name} and {{name}} in one pass, so a value that looks like a placeholder stays as it is.
-func Fill(text string, v Values, place Place) string {
-	if !strings.Contains(text, "{") {
-		return text
-	}
-	return placeholder.ReplaceAllStringFunc(text, func(m string) string {
-		double := strings.HasPrefix(m, "{{")
-		name := strings.Trim(m, "{} \t")
-		if s, ok := v[name]; ok {
-			return s
-		}
-		if place == Written && !double {
-			return m
-		}
-		return ""
-	})
-}
-
-// Layer merges variables; of a name that occurs twice the earlier layer wins.
-// Numbers and booleans are written as JSON writes them, null as nothing.
-func Layer(system Values, layers ...map[string]any) Values {
-	out := make(Values, len(system))
-	for i := len(layers) - 1; i >= 0; i-- {
-		for k, x := range layers[i] {
-			out[k] = Text(x)
-		}
-	}
-	for k, s := range system {
-		out[k] = s
-	}
-	return out
-}
+// Layer merges variables, strongest first, below the system values.
+func Layer(system Values, layers ...map[string]any) Values { return words.Layer(system, layers...) }
 
 // Text writes a variable's value as it is inserted.
-func Text(x any) string {
-	switch x := x.(type) {
-	case nil:
-		return ""
-	case string:
-		return x
-	case bool:
-		return strconv.FormatBool(x)
-	case float64:
-		return strconv.FormatFloat(x, 'f', -1, 64)
-	case json.Number:
-		return x.String()
-	}
-	b, err := json.Marshal(x)
-	if err != nil {
-		return ""
-	}
-	return string(b)
-}
+func Text(x any) string { return words.Text(x) }
 
 // Facts are what the system itself knows of a conversation; they are the strongest placeholders.
 type Facts struct {

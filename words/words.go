@@ -1,4 +1,5 @@
-// Package words compares English texts by their content words: tokens, stop words, stems and a small table of synonyms.
+// Package words works on texts without I/O: it compares English ones by their content words (tokens, stop words, stems and a small
+// table of synonyms) and fills placeholders.
 // Words of other languages pass through as they are.
 package words
 

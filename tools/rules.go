@@ -1,0 +1,112 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"parley/accounts"
+	"parley/fault"
+	"parley/guard"
+	"parley/wire"
+	"parley/words"
+)
+
+// reserved are the names of built-in functions, and of their second and later occurrences.
+var reserved = regexp.MustCompile(`^(?:transfer_call|warm_transfer_call|end_call|send_dtmf|check_availability|book_appointment|transfer_to_assistant|search_knowledgebase)(?:_[0-9]+)?$`)
+
+var (
+	httpToken  = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+	forbidden  = regexp.MustCompile(`(?i)^(?:host|content-length|transfer-encoding|connection)$`)
+	lineBreaks = regexp.MustCompile(`[\r\n\x00]`)
+)
+
+// ErrNotFound answers for a tool that does not exist or is somebody else's.
+var ErrNotFound = fault.New(fault.NotFound, "", "No tool with this id exists in your account.")
+
+// Check says everything that is wrong with a change beyond its own tags, nil when nothing is. self is the tool that is changed,
+// zero for a new one.
+func (t *Tools) Check(ctx context.Context, owner accounts.ID, self ID, c Change) error {
+	bad := c.rules(t.guard.CheckURL)
+	if name := c.Name.V; c.Name.Has() && name != "" && !reserved.MatchString(name) {
+		var n int
+		if err := t.db.Get(ctx, &n, `SELECT count(*) FROM tools WHERE account_id = $1 AND name = $2 AND id <> $3`, owner, name, self); err != nil {
+			return err
+		}
+		if n > 0 {
+			bad = append(bad, wire.Bad("name", "taken"))
+		}
+	}
+	return wire.Invalid(bad...)
+}
+
+// CheckDefinition is Check for a definition that is only tried, so that its name may be taken.
+func (t *Tools) CheckDefinition(c Change) error { return wire.Invalid(c.rules(t.guard.CheckURL)...) }
+
+// rules are the rules that tags cannot say.
+func (c Change) rules(checkURL func(string) error) (bad []fault.Field) {
+	if reserved.MatchString(c.Name.V) {
+		bad = append(bad, wire.Own("name", "This tool name is reserved."))
+	}
+	if c.Endpoint.Has() && c.Endpoint.V != "" {
+		switch err := checkURL(concrete(c.Endpoint.V)); {
+		case len([]rune(c.Endpoint.V)) > 2048 || errors.Is(err, guard.ErrInvalid):
+			bad = append(bad, wire.Bad("endpoint", "url"))
+		case err != nil:
+			bad = append(bad, wire.Bad("endpoint", "private"))
+		}
+	}
+	for i, h := range c.Headers.V {
+		at := "headers." + strconv.Itoa(i)
+		switch {
+		case forbidden.MatchString(h.Name):
+			bad = append(bad, wire.Bad(at+".name", "in"))
+		case h.Name != "" && !httpToken.MatchString(h.Name):
+			bad = append(bad, wire.Bad(at+".name", "pattern"))
+		}
+		if lineBreaks.MatchString(h.Value) {
+			bad = append(bad, wire.Bad(at+".value", "pattern"))
+		}
+	}
+	for i, f := range c.Static.V {
+		at := "static_fields." + strconv.Itoa(i) + ".value"
+		switch v := f.Value.(type) {
+		case map[string]any, []any:
+			bad = append(bad, wire.Bad(at, "scalar"))
+		case string:
+			if len([]rune(v)) > 4000 {
+				bad = append(bad, wire.Bad(at, "max.string", "4000"))
+			}
+		}
+	}
+	seen := map[string]bool{}
+	for i, p := range c.Params.V {
+		if p.Name != "" && seen[p.Name] {
+			bad = append(bad, wire.Bad("schema."+strconv.Itoa(i)+".name", "distinct"))
+		}
+		seen[p.Name] = true
+	}
+	return bad
+}
+
+// concrete puts a plain word where placeholders stand, so that the rest can be judged as a URL.
+func concrete(endpoint string) string {
+	return words.Expand(endpoint, func(string, bool, int) (string, bool) { return "x", true })
+}
+
+// limit is the answer when the plan's tools are used up.
+func limit(n int64) error {
+	noun := "tools"
+	if n == 1 {
+		noun = "tool"
+	}
+	return fault.New(fault.Invalid, "", "Your plan allows %d mid-call %s, and you have that many. Delete one, or change the plan.", n, noun)
+}
+
+// named answers a lost race for a name.
+func named() error { return wire.Invalid(wire.Bad("name", "taken")) }
+
+// scalarText writes a static value for a query or a form.
+func scalarText(v any) string { return strings.ToValidUTF8(words.Text(v), "") }

@@ -2,6 +2,8 @@
 // Go everywhere else.
 package vec
 
+import "math"
+
 // Dot is the inner product of a and b; b must be at least as long as a.
 func Dot(a, b []float32) float32 {
 	b = b[:len(a)]
@@ -25,6 +27,51 @@ func Dot4(w, x []float32, stride int, out *[4]float32) {
 		return
 	}
 	dot4Plain(w, x, stride, out)
+}
+
+// Sigmoid replaces every x by 1/(1+e^-x), to about seven digits.
+func Sigmoid(x []float32) {
+	n := 0
+	if accelerated && len(x) >= 8 {
+		n = len(x) &^ 7
+		sigmoid(&x[0], n)
+	}
+	sigmoidPlain(x[n:])
+}
+
+func sigmoidPlain(x []float32) {
+	for i, v := range x {
+		x[i] = 1 / (1 + exp(-v))
+	}
+}
+
+// The constants of exp: 1/ln 2, ln 2 in two parts, a polynomial for e^r on ±ln 2/2 from the highest power down.
+const (
+	expLimit = 87
+	log2e    = math.Log2E
+	ln2High  = 0.693359375
+	ln2Low   = -2.12194440e-4
+	expP5    = 1.9875691500e-4
+	expP4    = 1.3981999507e-3
+	expP3    = 8.3334519073e-3
+	expP2    = 4.1665795894e-2
+	expP1    = 1.6666665459e-1
+	expP0    = 5.0000001201e-1
+)
+
+// exp is e^x in single precision, without the detour of math.Exp through double: 2^k times the polynomial.
+func exp(x float32) float32 {
+	x = max(-expLimit, min(expLimit, x))
+	k := float32(math.RoundToEven(float64(x * log2e)))
+	r := x - k*ln2High - k*ln2Low
+	p := float32(expP5)
+	p = p*r + expP4
+	p = p*r + expP3
+	p = p*r + expP2
+	p = p*r + expP1
+	p = p*r + expP0
+	p = p*r*r + r + 1
+	return p * math.Float32frombits(uint32(int32(k)+127)<<23)
 }
 
 func dotPlain(a, b []float32) float32 {

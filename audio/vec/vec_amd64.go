@@ -13,3 +13,11 @@ func dot(a, b *float32, n int) float32
 //
 //go:noescape
 func dot4(w, x *float32, stride, n int, out *[4]float32)
+
+// expConstants are what the kernel of sigmoid needs, in the order it reads them.
+var expConstants = [...]float32{expLimit, -expLimit, log2e, ln2High, ln2Low, expP5, expP4, expP3, expP2, expP1, expP0, 1}
+
+// sigmoid is Sigmoid for n floats; n is a multiple of 8.
+//
+//go:noescape
+func sigmoid(x *float32, n int)

@@ -110,3 +110,56 @@ sum4:
 	VMOVUPS      X0, (DI)
 	VZEROUPPER
 	RET
+
+// func sigmoid(x *float32, n int)
+// 1/(1+e^-x), eight at a time: e^y = 2^k * e^r with k = round(y/ln 2), see exp in vec.go.
+TEXT ·sigmoid(SB), NOSPLIT, $0-16
+	MOVQ         x+0(FP), DI
+	MOVQ         n+8(FP), CX
+	LEAQ         ·expConstants(SB), SI
+	VBROADCASTSS (SI), Y8    // limit
+	VBROADCASTSS 4(SI), Y9   // -limit
+	VBROADCASTSS 8(SI), Y10  // 1/ln 2
+	VBROADCASTSS 12(SI), Y11 // ln 2, high part
+	VBROADCASTSS 16(SI), Y12 // low part
+	VBROADCASTSS 20(SI), Y13 // p5
+	VBROADCASTSS 44(SI), Y15 // 1
+	VXORPS       Y14, Y14, Y14
+
+eight:
+	TESTQ        CX, CX
+	JLE          done
+	VSUBPS       (DI), Y14, Y0 // y = -x
+	VMINPS       Y8, Y0, Y0
+	VMAXPS       Y9, Y0, Y0
+	VMULPS       Y10, Y0, Y1
+	VROUNDPS     $0, Y1, Y1    // k
+	VFNMADD231PS Y11, Y1, Y0   // r
+	VFNMADD231PS Y12, Y1, Y0
+	VMOVAPS      Y13, Y2
+	VBROADCASTSS 24(SI), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS 28(SI), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS 32(SI), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS 36(SI), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS 40(SI), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VMULPS       Y0, Y0, Y4    // e^r = p*r*r + r + 1
+	VADDPS       Y15, Y0, Y0
+	VFMADD213PS  Y0, Y4, Y2
+	VCVTPS2DQ    Y1, Y1
+	VPSLLD       $23, Y1, Y1   // add k to the exponent
+	VPADDD       Y1, Y2, Y2
+	VADDPS       Y15, Y2, Y2
+	VDIVPS       Y2, Y15, Y2
+	VMOVUPS      Y2, (DI)
+	ADDQ         $32, DI
+	SUBQ         $8, CX
+	JMP          eight
+
+done:
+	VZEROUPPER
+	RET

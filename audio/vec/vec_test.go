@@ -56,6 +56,25 @@ func TestDot4(t *testing.T) {
 	}
 }
 
+func TestSigmoid(t *testing.T) {
+	var x, kernel []float32
+	for v := float32(-100); v < 100; v += 0.0137 {
+		x = append(x, v)
+	}
+	kernel = append(kernel, x...)
+	plain := append([]float32(nil), x...)
+	Sigmoid(kernel)
+	sigmoidPlain(plain)
+	for i, v := range x {
+		want := 1 / (1 + math.Exp(-float64(v)))
+		for _, got := range []float32{kernel[i], plain[i]} {
+			if d := math.Abs(float64(got) - want); d > 3e-7*want+1e-37 {
+				t.Fatalf("sigmoid(%v) = %v, want %v", v, got, want)
+			}
+		}
+	}
+}
+
 func BenchmarkDot256(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	x, y := floats(r, 256), floats(r, 256)

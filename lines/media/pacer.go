@@ -73,7 +73,7 @@ func (p *pacer) run() {
 			if slot == 0 {
 				p.frame++
 			}
-			p.turn(p.slot[slot])
+			p.turn(p.slot[slot], time.Now())
 		}
 	}
 	p.end()
@@ -129,8 +129,7 @@ func (p *pacer) wait(deadline time.Time) time.Time {
 }
 
 // turn is one slot: all packets first, then the detectors, then what others wait for.
-func (p *pacer) turn(streams []*Stream) {
-	now := time.Now()
+func (p *pacer) turn(streams []*Stream, now time.Time) {
 	for _, s := range streams {
 		s.reconfigure(now)
 		s.receive(p, now)

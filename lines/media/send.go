@@ -33,13 +33,12 @@ func (s *Stream) send(p *pacer, now time.Time) {
 	if !s.out.pressing && len(s.digits) > 0 {
 		s.out.press, s.out.pressing = rtp.NewPress(<-s.digits, s.out.header.Timestamp)
 	}
-	if s.out.pressing && s.sendPress(p) {
-		s.tapOurs(p, silence[:len(frame)])
-		return
-	}
 	n := 0
 	if !s.out.pressing {
 		n = s.speak(frame, now)
+	} else if s.sendPress(p) {
+		s.tapOurs(p, silence[:len(frame)])
+		return
 	}
 	clear(frame[n:])
 	if b := s.bridge.Load(); b != nil {

@@ -1,0 +1,490 @@
+package media
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"parley/audio"
+	"parley/audio/rtp"
+	"parley/lines"
+)
+
+// wire is a socket in memory: the test puts packets in and takes what was sent.
+type wire struct {
+	in   []letter
+	out  [][]byte
+	peer netip.AddrPort
+	only bool
+}
+
+type letter struct {
+	b    []byte
+	from netip.AddrPort
+}
+
+func (w *wire) recv(buf []byte, now time.Time) (int, netip.AddrPort, time.Time, bool) {
+	if len(w.in) == 0 {
+		return 0, netip.AddrPort{}, now, false
+	}
+	l := w.in[0]
+	w.in = w.in[1:]
+	return copy(buf, l.b), l.from, now, true
+}
+
+func (w *wire) send(b []byte) error {
+	w.out = append(w.out, slices.Clone(b))
+	return nil
+}
+
+func (w *wire) setPeer(peer netip.AddrPort, only bool) { w.peer, w.only = peer, only }
+func (w *wire) close()                                 {}
+
+var (
+	phone    = netip.MustParseAddrPort("192.0.2.7:4000")
+	stranger = netip.MustParseAddrPort("198.51.100.9:4000")
+)
+
+// desk is one stream on a pacer whose time the test moves.
+type desk struct {
+	t *testing.T
+	*Stream
+	p     *pacer
+	wire  *wire
+	rtcp  *wire
+	now   time.Time
+	seq   uint16
+	ts    uint32
+	heard []int16
+}
+
+func newDesk(t *testing.T, c Config, d func(int) Detector) *desk {
+	t.Helper()
+	if !c.Remote.IsValid() {
+		c.Remote = phone
+	}
+	s, err := newStream(c, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Unix(1_700_000_000, 0)
+	k := &desk{t: t, Stream: s, p: &pacer{plane: &Plane{}, epoch: now, seed: 1, cname: "desk"}, wire: &wire{}, rtcp: &wire{}, now: now, seq: 100}
+	s.pacer, s.socket, s.rtcp = k.p, k.wire, k.rtcp
+	s.unlatch()
+	k.p.add(s, now)
+	return k
+}
+
+// step gives the stream n turns.
+func (k *desk) step(n int) {
+	for range n {
+		k.now = k.now.Add(audio.FrameDur)
+		k.p.frame++
+		k.p.turn([]*Stream{k.Stream}, k.now)
+	}
+}
+
+// packet puts a packet of the far end on the wire.
+func (k *desk) packet(h rtp.Header, payload []byte, from netip.AddrPort) {
+	b := make([]byte, rtp.HeaderLen, rtp.HeaderLen+len(payload))
+	h.Put(b)
+	k.wire.in = append(k.wire.in, letter{append(b, payload...), from})
+}
+
+// say lets the far end send the samples in PCMU frames of 20 ms, one per turn.
+func (k *desk) say(pcm []int16) {
+	for len(pcm) >= 160 {
+		k.packet(k.next(), mu(pcm[:160]), phone)
+		pcm = pcm[160:]
+		k.step(1)
+	}
+}
+
+// next is the header of the far end's next packet.
+func (k *desk) next() rtp.Header {
+	k.seq++
+	k.ts += 160
+	return rtp.Header{Sequence: k.seq, Timestamp: k.ts, SSRC: 7}
+}
+
+func mu(pcm []int16) []byte {
+	b := make([]byte, len(pcm))
+	audio.EncodeMuLaw(b, pcm)
+	return b
+}
+
+// hear takes everything that waits to be heard.
+func (k *desk) hear() []int16 {
+	buf := make([]int16, 65536)
+	return buf[:k.hearing.take(buf)]
+}
+
+// sent decodes what was sent since the last call; telephone events count as silence.
+func (k *desk) sent() (pcm []int16) {
+	for _, b := range k.wire.out {
+		h, payload, _ := rtp.Parse(b)
+		frame := make([]int16, 160)
+		if h.PayloadType == 0 {
+			audio.DecodeMuLaw(frame, payload)
+		}
+		pcm = append(pcm, frame...)
+	}
+	k.wire.out = nil
+	return pcm
+}
+
+// kinds takes the events that are there.
+func (k *desk) kinds() (got []lines.EventKind) {
+	for len(k.events) > 0 {
+		got = append(got, (<-k.events).Kind)
+	}
+	return got
+}
+
+func flat(level int16, n int) []int16 {
+	pcm := make([]int16, n)
+	for i := range pcm {
+		pcm[i] = level
+	}
+	return pcm
+}
+
+func (k *desk) play(pcm []int16) int64 {
+	k.t.Helper()
+	start, err := k.Play(k.t.Context(), pcm)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return start
+}
+
+func (k *desk) want(what string, got, want any) {
+	k.t.Helper()
+	if !equal(got, want) {
+		k.t.Errorf("%s: %v, want %v", what, got, want)
+	}
+}
+
+func equal(a, b any) bool {
+	if x, ok := a.([]lines.EventKind); ok {
+		y, _ := b.([]lines.EventKind)
+		return slices.Equal(x, y)
+	}
+	return a == b
+}
+
+func TestSendsAnUnbrokenFlow(t *testing.T) {
+	k := newDesk(t, Config{}, nil)
+	k.step(3)
+	k.play(flat(8031, 200))
+	k.step(3)
+	var last rtp.Header
+	for i, b := range k.wire.out {
+		h, payload, ok := rtp.Parse(b)
+		if !ok || len(payload) != 160 || h.PayloadType != 0 || h.Marker != (i == 0) {
+			t.Errorf("packet %d: %+v, %d bytes", i, h, len(payload))
+		}
+		if i > 0 && (h.Sequence != last.Sequence+1 || h.Timestamp != last.Timestamp+160 || h.SSRC != last.SSRC) {
+			t.Errorf("packet %d: %+v after %+v", i, h, last)
+		}
+		last = h
+	}
+	pcm := k.sent()
+	k.want("packets", len(pcm)/160, 6)
+	k.want("silence before", pcm[479], int16(0))
+	k.want("speech", pcm[480], int16(7932))
+	k.want("its last sample", pcm[679], int16(7932))
+	k.want("silence behind", pcm[680], int16(0))
+	k.want("played", k.Played(), int64(200))
+	k.want("events", k.kinds(), []lines.EventKind{lines.FirstOut, lines.Drained})
+}
+
+func TestClearDropsWhatWasNotSent(t *testing.T) {
+	k := newDesk(t, Config{}, nil)
+	k.want("first position", k.play(flat(1, 1000)), int64(0))
+	k.want("second position", k.play(flat(2, 1000)), int64(1000))
+	k.step(2)
+	k.want("cleared at", k.Clear(), int64(320))
+	k.want("cleared again at", k.Clear(), int64(320))
+	k.step(1)
+	k.want("no Drained after Clear", k.kinds(), []lines.EventKind{lines.FirstOut})
+	k.want("next position", k.play(flat(8031, 160)), int64(320))
+	k.sent()
+	k.step(1)
+	k.want("new speech at once", k.sent()[0], int16(7932))
+	k.want("played", k.Played(), int64(480))
+	e := <-k.events
+	k.want("kind", e.Kind, lines.FirstOut)
+	k.want("its position", e.Pos, int64(320))
+	e = <-k.events
+	k.want("kind", e.Kind, lines.Drained)
+	k.want("its position", e.Pos, int64(480))
+}
+
+func TestClearEndsAWaitingPlay(t *testing.T) {
+	k := newDesk(t, Config{}, nil)
+	k.play(flat(1, 20*8000))
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		_, err := k.Play(ctx, flat(2, 320))
+		done <- err
+	}()
+	for !k.speech.waiting.Load() {
+		k.p.random(2)
+	}
+	k.Clear()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	k.step(1)
+	k.want("nothing of the rest", k.sent()[0], int16(0))
+	k.play(flat(1, 20*8000))
+	go func() {
+		_, err := k.Play(ctx, flat(2, 320))
+		done <- err
+	}()
+	for !k.speech.waiting.Load() {
+		k.p.random(2)
+	}
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func TestHearsInOrderWithoutHoles(t *testing.T) {
+	k := newDesk(t, Config{}, nil)
+	frame := func(level int16) []byte { return mu(flat(level, 160)) }
+	h := make([]rtp.Header, 8)
+	for i := range h {
+		h[i] = k.next()
+	}
+	for _, i := range []int{0, 2, 1, 3, 3, 5, 6, 7} { // 1 and 2 exchanged, 3 twice, 4 lost
+		k.packet(h[i], frame(int16(100*(i+1))), phone)
+		k.step(1)
+	}
+	pcm := k.hear()
+	k.want("samples", len(pcm), 8*160)
+	for i := range h {
+		if i == 4 || i == 5 {
+			continue // concealed, and faded in from concealment
+		}
+		if got := int(pcm[i*160+80]); got < 100*i+80 || got > 100*i+120 {
+			t.Errorf("frame %d sounds like %d", i, got)
+		}
+	}
+	if pcm[4*160+1] == 0 {
+		t.Error("the hole was not filled")
+	}
+	s := k.Stats()
+	k.want("lost", s.Lost, int64(1))
+	k.want("late", s.Late, int64(1))
+	k.want("received", s.Received, int64(8))
+}
+
+func TestSilenceStandsInForNothing(t *testing.T) {
+	k := newDesk(t, Config{}, nil)
+	k.step(10)
+	k.want("before the first packet", len(k.hear()), 0)
+	k.say(flat(500, 320))
+	k.step(30)
+	if pcm := k.hear(); len(pcm) < 320+20*160 || pcm[len(pcm)-1] != 0 {
+		t.Errorf("%d samples heard in 640 ms", len(pcm))
+	}
+}
+
+func TestOnePeerIsHeard(t *testing.T) {
+	k := newDesk(t, Config{}, nil)
+	k.packet(rtp.Header{SSRC: 1, Sequence: 1}, mu(flat(900, 160)), stranger)
+	k.packet(rtp.Header{SSRC: 1, Sequence: 1, PayloadType: 8}, mu(flat(900, 160)), phone)
+	k.step(1)
+	k.want("a stranger and a wrong payload", len(k.hear()), 0)
+	k.say(flat(500, 160))
+	k.want("the signalled peer", len(k.hear()), 160)
+	k.want("latched to", k.wire.peer, phone)
+	k.want("nobody else", k.wire.only, true)
+	k.packet(rtp.Header{SSRC: 7, Sequence: k.seq + 1}, mu(flat(900, 160)), stranger)
+	k.packet(rtp.Header{SSRC: 9, Sequence: 1}, mu(flat(900, 160)), phone)
+	k.step(1)
+	k.want("another source and another SSRC", len(k.hear()), 0)
+	k.want("events", k.kinds(), []lines.EventKind{lines.FirstIn})
+	k.want("discarded", k.Stats().Discarded, int64(4))
+
+	k.step(12)
+	k.hear()
+	k.packet(rtp.Header{SSRC: 9, Sequence: 50}, mu(flat(900, 160)), phone)
+	k.step(1)
+	k.want("the same phone with a new SSRC after a pause", len(k.hear()), 160)
+
+	if err := k.Update(Config{Remote: stranger}); err != nil {
+		t.Fatal(err)
+	}
+	k.step(1)
+	k.hear()
+	k.packet(rtp.Header{SSRC: 3, Sequence: 1}, mu(flat(900, 160)), stranger)
+	k.step(1)
+	k.want("the peer of a re-INVITE", len(k.hear()), 160)
+	k.want("latched to", k.wire.peer, stranger)
+}
+
+func TestPhoneBehindNAT(t *testing.T) {
+	k := newDesk(t, Config{Remote: netip.MustParseAddrPort("10.0.0.5:4000")}, nil)
+	k.packet(rtp.Header{SSRC: 1, Sequence: 1}, mu(flat(900, 160)), stranger)
+	k.packet(rtp.Header{SSRC: 1, Sequence: 2}, mu(flat(900, 160)), phone)
+	k.step(1)
+	k.want("the first source only", len(k.hear()), 160)
+	k.want("latched to", k.wire.peer, stranger)
+}
+
+func TestDigits(t *testing.T) {
+	k := newDesk(t, Config{DTMFPayload: 101}, nil)
+	if err := k.SendDigits("1wD"); err != nil {
+		t.Fatal(err)
+	}
+	k.play(flat(8031, 160))
+	k.step(10 + 25 + 10 + 1)
+	far := newDesk(t, Config{DTMFPayload: 101}, nil)
+	events, audioAt := 0, -1
+	for i, b := range k.wire.out {
+		h, payload, _ := rtp.Parse(b)
+		if h.PayloadType == 101 {
+			events++
+		} else if payload[0] != audio.MuLawSilence && audioAt < 0 {
+			audioAt = i
+		}
+		far.wire.in = append(far.wire.in, letter{b, phone})
+		far.step(1)
+	}
+	k.want("event packets", events, 16)
+	k.want("speech after the digits", audioAt, 45)
+	var keys []byte
+	for len(far.events) > 0 {
+		if e := <-far.events; e.Kind == lines.Digit {
+			keys = append(keys, e.Digit)
+		}
+	}
+	k.want("keys", string(keys), "1D")
+	if k.SendDigits("x") == nil || newDesk(t, Config{}, nil).SendDigits("1") == nil {
+		t.Error("a wrong key, or a far end without telephone events, was taken")
+	}
+}
+
+func TestHold(t *testing.T) {
+	k := newDesk(t, Config{}, nil)
+	k.play(flat(8031, 800))
+	k.step(1)
+	_ = k.Update(Config{Remote: phone, Direction: RecvOnly})
+	k.step(5)
+	k.want("packets sent", len(k.wire.out), 1)
+	k.want("played", k.Played(), int64(160))
+	_ = k.Update(Config{Remote: phone})
+	k.step(5)
+	k.want("played in all", k.Played(), int64(800))
+	k.want("events", k.kinds(), []lines.EventKind{lines.FirstOut, lines.HeldOn, lines.HeldOff, lines.Drained})
+}
+
+func TestCodecChange(t *testing.T) {
+	k := newDesk(t, Config{}, nil)
+	_ = k.Update(Config{Remote: phone, Codec: G722})
+	k.step(1)
+	var far codec
+	far.init(&Config{Codec: G722}, 16000)
+	pcm, payload, wide := make([]int16, 320), make([]byte, 160), make([]int16, 320)
+	tone := make([]int16, 8000)
+	audio.GenSignal(tone, 8000, 0, audio.Tone{Hz: 700, Level: 0.3})
+	k.play(tone)
+	k.wire.out = nil
+	var got []int16
+	for i := range 50 {
+		audio.GenSignal(pcm, 16000, int64(i*320), audio.Tone{Hz: 1000, Level: 0.3})
+		far.encode(payload, pcm)
+		h := k.next()
+		h.PayloadType = 9
+		k.packet(h, payload, phone)
+		k.step(1)
+		_, sent, _ := rtp.Parse(k.wire.out[i])
+		got = append(got, far.decode(wide, sent)...)
+	}
+	heard := k.hear()
+	if n := len(heard); n < 7900 || n > 8000 {
+		t.Errorf("%d samples at 8 kHz for one second", n)
+	}
+	if l := audio.FindSignal(heard[2000:], 8000, 1000)[0].Level; l < 0.28 || l > 0.32 {
+		t.Errorf("1000 Hz heard at %.3f", l)
+	}
+	if l := audio.FindSignal(got[4000:], 16000, 700)[0].Level; l < 0.28 || l > 0.32 {
+		t.Errorf("700 Hz sent at %.3f", l)
+	}
+}
+
+func TestMediaTimeout(t *testing.T) {
+	over := make(chan error, 2)
+	k := newDesk(t, Config{OnTimeout: func(err error) { over <- err }}, nil)
+	k.say(flat(0, 160))
+	k.step(1400)
+	k.want("after 28 s", len(over), 0)
+	k.step(200)
+	if err := <-over; err != lines.ErrMediaTimeout {
+		t.Error(err)
+	}
+	held := newDesk(t, Config{Direction: SendOnly, OnTimeout: func(err error) { over <- err }}, nil)
+	held.step(1600)
+	k.want("once, and not on hold", len(over), 0)
+}
+
+func TestReports(t *testing.T) {
+	k := newDesk(t, Config{}, nil)
+	k.say(flat(100, 160*700)) // 14 s
+	if n := len(k.rtcp.out); n < 2 || n > 6 {
+		t.Errorf("%d reports in 14 s", n)
+	}
+	last := k.rtcp.out[len(k.rtcp.out)-1]
+	ssrc := k.out.header.SSRC
+	if last[1] != 200 || binary.BigEndian.Uint32(last[4:]) != ssrc || binary.BigEndian.Uint32(last[28:]) != 7 {
+		t.Errorf("report % x", last)
+	}
+	// The far end answers: its report block names the middle of our NTP time and a delay of 1 s.
+	answer := append([]byte{0x81, 201, 0, 7}, make([]byte, 28)...)
+	binary.BigEndian.PutUint32(answer[4:], 7)
+	binary.BigEndian.PutUint32(answer[8:], ssrc)
+	then := k.now.Add(-1300 * time.Millisecond).UnixNano()
+	binary.BigEndian.PutUint32(answer[24:], uint32((then/1e9+2208988800)<<16)|uint32(then%1e9<<16/1e9))
+	binary.BigEndian.PutUint32(answer[28:], 65536)
+	k.rtcp.in = append(k.rtcp.in, letter{answer, netip.AddrPortFrom(stranger.Addr(), 4001)}, letter{answer, netip.AddrPortFrom(phone.Addr(), 4001)})
+	k.step(25) // the RTCP socket is read twice a second
+	if r := k.RoundTrip(); r < 300*time.Millisecond || r > 810*time.Millisecond {
+		t.Errorf("round trip %v", r)
+	}
+	k.finish(k.p, k.now)
+	bye := k.rtcp.out[len(k.rtcp.out)-1]
+	k.want("BYE", bye[len(bye)-7], byte(203))
+	if _, err := k.Hear(t.Context(), make([]int16, 1<<17)); err != nil {
+		t.Errorf("what was heard before the end: %v", err)
+	}
+	if _, err := k.Hear(t.Context(), make([]int16, 10)); err != io.EOF {
+		t.Errorf("after the end: %v", err)
+	}
+	if _, err := k.Play(t.Context(), flat(1, 10)); err != io.EOF {
+		t.Errorf("Play after the end: %v", err)
+	}
+}
+
+func TestEventsNeverBlock(t *testing.T) {
+	k := newDesk(t, Config{DTMFPayload: 101}, nil)
+	for i := range 300 {
+		k.packet(rtp.Header{PayloadType: 101, Sequence: uint16(i), Timestamp: uint32(i * 1600), SSRC: 7}, []byte{byte(i % 10), 10, 1, 0}, phone)
+		k.step(1)
+	}
+	var last lines.Event
+	for len(k.events) > 0 {
+		last = <-k.events
+	}
+	k.want("the newest event survives", last.Digit, byte('9'))
+	k.want("dropped", k.count.dropped.Load(), int64(301-eventRoom))
+}

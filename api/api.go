@@ -92,6 +92,9 @@ func (a *API) OpenAPI() []byte { return a.document }
 // Route finds the route that serves a request.
 func (a *API) Route(method, path string) (wire.Route, error) { return a.wire.Route(method, path) }
 
+// Routes is the table of routes.
+func (a *API) Routes() []wire.Route { return a.table }
+
 // observer counts requests and how long they took.
 func (a *API) observer() func(method, pattern string, status int, took time.Duration) {
 	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{

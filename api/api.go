@@ -12,6 +12,7 @@ import (
 	"parley/catalog"
 	"parley/db"
 	"parley/guard"
+	"parley/tools"
 	"parley/webhooks"
 	"parley/wire"
 )
@@ -25,6 +26,7 @@ type Deps struct {
 	Catalog         *catalog.Catalog
 	Assistants      *assistants.Assistants
 	Folders, Labels *assistants.Groups
+	Tools           *tools.Tools
 	Webhooks        *webhooks.Webhooks
 
 	PublicURL       string            // scheme and host for links; empty = those of the request

@@ -33,7 +33,7 @@ func (a *API) routes() []wire.Route {
 
 		wire.Section("Knowledgebases and documents"),
 
-		wire.Section("Mid-call tools"),
+		wire.Section("Mid-call tools", a.toolRoutes()...),
 
 		wire.Section("Phone numbers and trunks"),
 

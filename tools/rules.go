@@ -96,8 +96,8 @@ func concrete(endpoint string) string {
 	return words.Expand(endpoint, func(string, bool, int) (string, bool) { return "x", true })
 }
 
-// limit is the answer when the plan's tools are used up.
-func limit(n int64) error {
+// full is the answer when the plan's tools are used up.
+func full(n int64) error {
 	noun := "tools"
 	if n == 1 {
 		noun = "tool"

@@ -122,8 +122,8 @@ func (t *Tools) Owned(ctx context.Context, q db.Q, owner accounts.ID, ids []int6
 }
 
 // Create stores a new tool whose change has passed Check.
-func (t *Tools) Create(ctx context.Context, account accounts.Account, c Change) (Tool, error) {
-	d := c.Over(blank())
+func (t *Tools) Create(ctx context.Context, owner accounts.ID, c Change) (Tool, error) {
+	d := c.Definition()
 	now := t.db.Now()
 	headers, err := seal(t.box, d.Headers)
 	if err != nil {
@@ -133,14 +133,14 @@ func (t *Tools) Create(ctx context.Context, account accounts.Account, c Change) 
 	if err != nil {
 		return Tool{}, err
 	}
-	out := Tool{Owner: account.ID, Definition: d, CreatedAt: now, UpdatedAt: now}
+	out := Tool{Owner: owner, Definition: d, CreatedAt: now, UpdatedAt: now}
 	err = t.db.Do(ctx, func(tx *db.Tx) error {
-		if err := t.room(ctx, tx, account); err != nil {
+		if err := t.room(ctx, tx, owner); err != nil {
 			return err
 		}
 		return tx.Get(ctx, &out.ID, `INSERT INTO tools (account_id, name, description, endpoint, method, body_format, timeout, headers, static_fields, params, created_at, updated_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11) RETURNING id`,
-			account.ID, d.Name, d.Description, d.Endpoint, d.Method, d.BodyFormat, d.Timeout, headers, static, db.JSON[[]Param]{V: d.Params}, db.At(now))
+			owner, d.Name, d.Description, d.Endpoint, d.Method, d.BodyFormat, d.Timeout, headers, static, db.JSON[[]Param]{V: d.Params}, db.At(now))
 	})
 	if db.IsUnique(err) {
 		return Tool{}, named()
@@ -150,23 +150,23 @@ func (t *Tools) Create(ctx context.Context, account accounts.Account, c Change) 
 
 // room refuses when the plan's tools are used up. The account's row is taken first, so that two creations cannot both count
 // themselves in.
-func (t *Tools) room(ctx context.Context, tx *db.Tx, account accounts.Account) error {
-	if t.plan == nil {
+func (t *Tools) room(ctx context.Context, tx *db.Tx, owner accounts.ID) error {
+	if t.limit == nil {
 		return nil
 	}
-	most := t.plan(account).MaxTools
-	if most == nil {
-		return nil
+	most, err := t.limit(ctx, tx, owner)
+	if most == nil || err != nil {
+		return err
 	}
-	if _, err := tx.Exec(ctx, `UPDATE accounts SET updated_at = updated_at WHERE id = $1`, account.ID); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE accounts SET updated_at = updated_at WHERE id = $1`, owner); err != nil {
 		return err
 	}
 	var have int64
-	if err := tx.Get(ctx, &have, `SELECT count(*) FROM tools WHERE account_id = $1`, account.ID); err != nil {
+	if err := tx.Get(ctx, &have, `SELECT count(*) FROM tools WHERE account_id = $1`, owner); err != nil {
 		return err
 	}
 	if accounts.Reached(most, have) {
-		return limit(*most)
+		return full(*most)
 	}
 	return nil
 }

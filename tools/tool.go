@@ -2,6 +2,7 @@
 package tools
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -78,6 +79,9 @@ func (c Change) Over(d Definition) Definition {
 	return d
 }
 
+// Definition is a new tool of this change alone, with defaults for what is absent.
+func (c Change) Definition() Definition { return c.Over(blank()) }
+
 // blank is what an absent field of a new tool is.
 func blank() Definition {
 	return Definition{BodyFormat: "json", Timeout: 10, Headers: []Header{}, Static: []Static{}, Params: []Param{}}
@@ -119,10 +123,11 @@ type Tools struct {
 	db    *db.DB
 	box   Box
 	guard *guard.Guard
-	plan  func(accounts.Account) accounts.Plan
+	limit Limit
 }
 
-// New opens the room. plan gives the limits of an account, max_tools among them.
-func New(d *db.DB, box Box, g *guard.Guard, plan func(accounts.Account) accounts.Plan) *Tools {
-	return &Tools{d, box, g, plan}
-}
+// Limit is how many tools the account's plan allows, nil when there is no limit. It runs inside the transaction that counts.
+type Limit func(ctx context.Context, q db.Q, owner accounts.ID) (*int64, error)
+
+// New opens the room; a nil limit limits nobody.
+func New(d *db.DB, box Box, g *guard.Guard, limit Limit) *Tools { return &Tools{d, box, g, limit} }

@@ -38,7 +38,7 @@ func open(t *testing.T, d *db.DB, limit *int64) (*tools.Tools, accounts.Account)
 	if err != nil {
 		t.Fatal(err)
 	}
-	room := tools.New(d, glass{}, guard.New(dev...), func(accounts.Account) accounts.Plan { return accounts.Plan{MaxTools: limit} })
+	room := tools.New(d, glass{}, guard.New(dev...), func(context.Context, db.Q, accounts.ID) (*int64, error) { return limit, nil })
 	return room, account(t, d, "ada")
 }
 
@@ -66,21 +66,21 @@ func TestRecords(t *testing.T) {
 		ctx := t.Context()
 		room, ada := open(t, d, nil)
 		bob := account(t, d, "bob")
-		first, err := room.Create(ctx, ada, change("track"))
+		first, err := room.Create(ctx, ada.ID, change("track"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if first.Timeout != 10 || first.BodyFormat != "json" {
 			t.Errorf("defaults: %+v", first)
 		}
-		second, err := room.Create(ctx, ada, change("Weather"))
+		second, err := room.Create(ctx, ada.ID, change("Weather"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := room.Create(ctx, bob, change("track")); err != nil {
+		if _, err := room.Create(ctx, bob.ID, change("track")); err != nil {
 			t.Errorf("another account may use the name: %v", err)
 		}
-		if _, err := room.Create(ctx, ada, change("track")); !fault.Is(err, fault.Invalid) {
+		if _, err := room.Create(ctx, ada.ID, change("track")); !fault.Is(err, fault.Invalid) {
 			t.Errorf("a name twice: %v", err)
 		}
 		got, err := room.Get(ctx, ada.ID, first.ID)
@@ -140,7 +140,7 @@ func TestPlanLimit(t *testing.T) {
 		errs := make(chan error)
 		for i := range 8 {
 			go func() {
-				_, err := room.Create(context.Background(), ada, change("tool_"+string(rune('a'+i))))
+				_, err := room.Create(context.Background(), ada.ID, change("tool_"+string(rune('a'+i))))
 				errs <- err
 			}()
 		}
@@ -161,7 +161,7 @@ func TestPlanLimit(t *testing.T) {
 
 func TestRules(t *testing.T) {
 	room, ada := open(t, dbtest.SQLite(t), nil)
-	if _, err := room.Create(t.Context(), ada, change("taken")); err != nil {
+	if _, err := room.Create(t.Context(), ada.ID, change("taken")); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {

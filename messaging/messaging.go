@@ -1,0 +1,216 @@
+package messaging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"parley/db"
+	"parley/fault"
+	"parley/jobs"
+)
+
+// Outgoing is a WhatsApp message for the platform.
+type Outgoing struct {
+	Sender   Sender
+	To       string // E.164
+	Template *Template
+	Params   []string // of the template, in placeholder order
+	Text     string   // the filled template, or the freeform text
+	Ref      string   // ours, the same for a repeated try
+}
+
+// Refusal is the platform's no: nothing was sent.
+type Refusal struct {
+	Code, Message string
+	Mismatch      bool // it knows the template with other parameters or in another language
+}
+
+func (r *Refusal) Error() string { return fmt.Sprintf("refused (%s): %s", r.Code, r.Message) }
+
+// Gateway is a WhatsApp platform and SMS carrier.
+type Gateway interface {
+	// Send returns the platform's identifier of the accepted message; a *Refusal when it was refused.
+	Send(ctx context.Context, o Outgoing) (sid string, err error)
+	// Senders reports the platform's side of a sender.
+	Sender(ctx context.Context, s Sender) (SenderState, error)
+	// Templates reports the platform's templates of a sender.
+	Templates(ctx context.Context, s Sender) ([]TemplateState, error)
+	// Submit hands a new template in and returns its identifier there.
+	Submit(ctx context.Context, s Sender, t Template) (ref string, err error)
+	// SMS sends a text and returns its identifier; a *Refusal when it was refused.
+	SMS(ctx context.Context, from, to, body, ref string) (sid string, err error)
+}
+
+// SenderState is what the platform says of a sender.
+type SenderState struct {
+	DisplayName string
+	Status      SenderStatus
+	Quality     string
+	Limit       *int64
+	LimitKnown  bool
+}
+
+// TemplateState is what the platform says of a template.
+type TemplateState struct {
+	Ref, Name, Language, Category, Body string
+	Status                              TemplateStatus
+	Variables                           []string
+	AsksCalls                           bool
+	RejectedFor                         *string
+}
+
+// Ledger books money, in units of 1e-8 of the currency. Every method works in the given transaction.
+type Ledger interface {
+	// Hold reserves a price; fault.NeedsPayment when it does not fit.
+	Hold(ctx context.Context, tx *db.Tx, owner int64, ref string, price int64) error
+	// Settle turns a hold into a charge of kind; Release gives it back. Both are harmless when repeated.
+	Settle(ctx context.Context, tx *db.Tx, owner int64, ref, kind string, price int64, assistant *int64) error
+	Release(ctx context.Context, tx *db.Tx, owner int64, ref string) error
+	// Refund returns a settled charge once.
+	Refund(ctx context.Context, tx *db.Tx, owner int64, ref, kind string) error
+}
+
+// Thread names the conversation of a sender with a customer.
+type Thread struct {
+	Owner     int64
+	Assistant *int64
+	Sender    Sender
+	Phone     string
+	Name      string // of the customer; empty = unknown
+}
+
+// Said is a message for the history.
+type Said struct {
+	Customer bool // the customer's, else ours
+	Template bool
+	Human    bool
+	Text     string
+	Media    []Media
+	Cost     int64
+}
+
+// Media is a file that came with a message.
+type Media struct {
+	Type     string `json:"type"` // image, audio, video or document
+	URL      string `json:"url"`
+	Filename string `json:"filename"`
+}
+
+// Talk is a conversation as the chats room keeps it.
+type Talk struct {
+	ID        int64
+	UUID      string
+	Customer  string // name; empty = unknown
+	Assistant *int64
+	Sender    int64
+	Phone     string
+}
+
+// Conversations is the chats room.
+type Conversations interface {
+	// Thread finds the conversation or, with make, creates it; a template reopens one that ended.
+	Thread(ctx context.Context, tx *db.Tx, t Thread, make, template bool) (talk Talk, found bool, err error)
+	// Append stores a message of ours.
+	Append(ctx context.Context, tx *db.Tx, talk int64, s Said) (messageID int64, err error)
+	// Arrive stores a customer's message and has it answered delay after the last one, when the AI is on for both sides.
+	Arrive(ctx context.Context, tx *db.Tx, talk int64, s Said, answer bool, delay time.Duration) (messageID int64, err error)
+	// Owned finds a talk by its id.
+	Owned(ctx context.Context, q db.Q, talk int64) (Talk, error)
+}
+
+// Receipts stores message-status webhooks.
+type Receipts interface {
+	Add(ctx context.Context, tx *db.Tx, r Receipt) error
+}
+
+// Receipt is one forward step of a delivery.
+type Receipt struct {
+	Message  Message
+	Sender   Sender
+	Talk     Talk
+	At       time.Time
+	Provider *time.Time // the platform's own time of the step
+}
+
+// Prices in units of 1e-8 of the currency.
+type Prices struct {
+	Marketing, Utility, Authentication, Freeform int64
+	SMS                                          func(to string) int64 // per segment
+}
+
+func (p Prices) template(category string) int64 {
+	switch category {
+	case "marketing":
+		return p.Marketing
+	case "authentication":
+		return p.Authentication
+	}
+	return p.Utility
+}
+
+// Number is an owned phone number as SMS needs it.
+type Number struct {
+	ID         int64
+	Phone      string
+	SMSCapable bool
+	Active     bool // its subscription is paid
+}
+
+// Deps are the neighbours.
+type Deps struct {
+	DB            *db.DB
+	Jobs          *jobs.Runner
+	Gateway       Gateway
+	Ledger        Ledger
+	Conversations Conversations
+	Receipts      Receipts
+	Prices        Prices
+	Currency      string
+	ResponseDelay time.Duration // between the last of several messages and their answer
+	CallMinLimit  int64         // messaging limit from which templates may ask for calls
+	// NumberByID and NumberByPhone find an owned number; false when there is none.
+	NumberByID    func(ctx context.Context, q db.Q, owner, id int64) (Number, bool, error)
+	NumberByPhone func(ctx context.Context, q db.Q, owner int64, phone string) (Number, bool, error)
+	// Answers reports whether an assistant may answer now: it exists and is not paused.
+	Answers func(ctx context.Context, q db.Q, owner, assistant int64) (bool, error)
+	// Transcribe turns a voice note into words; nil = voice notes stay files.
+	Transcribe func(ctx context.Context, m Media) (string, error)
+}
+
+// Messaging is the room.
+type Messaging struct{ Deps }
+
+// sendTimeout is how long the platform may take to accept a message (contract 11.5).
+const sendTimeout = 10 * time.Second
+
+// New opens the room and registers its periodic work.
+func New(d Deps) *Messaging {
+	m := &Messaging{d}
+	d.Jobs.Every("messaging.sync_senders", 5*time.Minute, m.SyncSenders)
+	d.Jobs.Every("messaging.sync_templates", 4*time.Hour, m.SyncTemplates)
+	d.Jobs.Register("messaging.abandoned", jobs.Options{}, m.abandoned)
+	d.Jobs.Register("messaging.voice_note", jobs.Options{MaxAttempts: 3}, m.voiceNote)
+	return m
+}
+
+// Faults of contract 11.5.
+func noSender() error {
+	return fault.New(fault.NotFound, "SENDER_NOT_FOUND", "No sender with this id exists in your account.")
+}
+
+func tooLow() error {
+	return fault.New(fault.NeedsPayment, "INSUFFICIENT_BALANCE", "Your balance is too low. Top it up, then try again.")
+}
+
+// carrierFault words what the platform answered.
+func carrierFault(err error) error {
+	if r, ok := errors.AsType[*Refusal](err); ok {
+		if r.Mismatch {
+			return fault.New(fault.Invalid, "TEMPLATE_MISMATCH", "%s", r.Message)
+		}
+		return fault.New(fault.Invalid, "PROVIDER_ERROR_"+r.Code, "%s", r.Message)
+	}
+	return &fault.Fault{Kind: fault.Invalid, Code: "UNKNOWN_ERROR", Message: "Failed to send message.", Cause: err}
+}

@@ -1,0 +1,92 @@
+package messaging
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+
+	"parley/db"
+	"parley/fault"
+)
+
+// NewSender is a sender to be attached to an account.
+type NewSender struct {
+	Phone, DisplayName string
+	Carrier, Ref       string
+	Credentials        string // sealed
+	AssistantID        *int64
+	State              SenderState
+}
+
+// Attach stores a sender.
+func (m *Messaging) Attach(ctx context.Context, tx *db.Tx, owner int64, n NewSender) (Sender, error) {
+	s := Sender{
+		Owner: owner, Phone: n.Phone, DisplayName: n.DisplayName, Status: n.State.Status, Quality: n.State.Quality, Limit: n.State.Limit, LimitKnown: n.State.LimitKnown,
+		AssistantID: n.AssistantID, AIEnabled: true, Secret: newSecret(), Carrier: n.Carrier, CarrierRef: n.Ref, Credentials: n.Credentials, CreatedAt: db.At(tx.Now()),
+	}
+	s.UpdatedAt, s.SyncedAt = s.CreatedAt, s.CreatedAt
+	err := tx.Get(ctx, &s.ID, `INSERT INTO wa_senders (account_id, phone_number, display_name, status, quality_rating, messaging_limit, limit_known, assistant_id,
+		receipts_secret, carrier, carrier_ref, credentials, synced_at, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13, $13) RETURNING id`,
+		owner, s.Phone, s.DisplayName, s.Status, s.Quality, s.Limit, s.LimitKnown, s.AssistantID, s.Secret, s.Carrier, s.CarrierRef, s.Credentials, s.CreatedAt)
+	if db.IsUnique(err) {
+		return s, fault.New(fault.Invalid, "SENDER_EXISTS", "A sender with this phone number exists already.")
+	}
+	return s, err
+}
+
+func newSecret() string {
+	key := make([]byte, 32)
+	rand.Read(key) // never fails
+	return "whsec_" + base64.StdEncoding.EncodeToString(key)
+}
+
+// SenderChange is what a customer may change; nil leaves a thing alone.
+type SenderChange struct {
+	Assistant     **int64
+	AIEnabled     *bool
+	ResponseDelay **int64
+	ReceiptsURL   *string
+	DisplayName   *string
+}
+
+// UpdateSender changes our side of a sender.
+func (m *Messaging) UpdateSender(ctx context.Context, owner, id int64, ch SenderChange) (Sender, error) {
+	var s Sender
+	err := m.DB.Do(ctx, func(tx *db.Tx) (err error) {
+		if s, err = m.Sender(ctx, tx, owner, id); err != nil {
+			return err
+		}
+		set(&s.AssistantID, ch.Assistant)
+		set(&s.AIEnabled, ch.AIEnabled)
+		set(&s.ResponseDelay, ch.ResponseDelay)
+		set(&s.ReceiptsURL, ch.ReceiptsURL)
+		set(&s.DisplayName, ch.DisplayName)
+		s.UpdatedAt = db.At(tx.Now())
+		_, err = tx.Exec(ctx, `UPDATE wa_senders SET assistant_id = $1, ai_enabled = $2, response_delay = $3, receipts_url = $4, display_name = $5, updated_at = $6 WHERE id = $7`,
+			s.AssistantID, s.AIEnabled, s.ResponseDelay, s.ReceiptsURL, s.DisplayName, s.UpdatedAt, id)
+		return err
+	})
+	return s, err
+}
+
+func set[T any](dst *T, v *T) {
+	if v != nil {
+		*dst = *v
+	}
+}
+
+// RemoveSender detaches a sender from the account; its conversations stay readable.
+func (m *Messaging) RemoveSender(ctx context.Context, owner, id int64) error {
+	n, err := m.DB.Exec(ctx, `DELETE FROM wa_senders WHERE id = $1 AND account_id = $2`, id, owner)
+	if err == nil && n == 0 {
+		return noSender()
+	}
+	return err
+}
+
+// DetachAssistant takes a deleted assistant off its senders.
+func (m *Messaging) DetachAssistant(ctx context.Context, q db.Q, assistant int64) error {
+	_, err := q.Exec(ctx, `UPDATE wa_senders SET assistant_id = NULL WHERE assistant_id = $1`, assistant)
+	return err
+}

@@ -1,0 +1,88 @@
+package messaging
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"parley/db"
+	"parley/fault"
+)
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+// SMS is a sent text message.
+type SMS struct {
+	ID       int64   `db:"id"`
+	Owner    int64   `db:"account_id"`
+	From     string  `db:"from_number"`
+	To       string  `db:"to_number"`
+	Body     string  `db:"body"`
+	Segments int     `db:"segments"`
+	Price    int64   `db:"price"`
+	Ref      string  `db:"ref"`
+	SID      *string `db:"sid"`
+	Status   string  `db:"status"`
+	Created  db.Time `db:"created_at"`
+}
+
+// SendSMS sends a text from an owned number; the checks are those of contract 12, in its order.
+func (m *Messaging) SendSMS(ctx context.Context, owner int64, from Number, known bool, to, body string) (SMS, error) {
+	bad := func(sentence string) error { return fault.New(fault.Malformed, "", "%s", sentence) }
+	switch {
+	case !known:
+		return SMS{}, bad("The sending number is not in your account.")
+	case !from.SMSCapable:
+		return SMS{}, bad("This phone number cannot send SMS. Choose one that can.")
+	case !from.Active:
+		return SMS{}, bad("Phone number subscription is not active")
+	case !strictE164.MatchString(to):
+		return SMS{}, bad("The recipient's number cannot be used. Write it in E.164 form.")
+	}
+	s := SMS{Owner: owner, From: from.Phone, To: to, Body: body, Segments: Segments(body), Ref: uuid.NewString(), Status: "sending"}
+	s.Price = int64(s.Segments) * m.Prices.SMS(to)
+	err := m.DB.Do(ctx, func(tx *db.Tx) error {
+		if err := m.Ledger.Hold(ctx, tx, owner, s.Ref, s.Price); err != nil {
+			if fault.Is(err, fault.NeedsPayment) {
+				return bad("Your balance does not cover this SMS. Add funds, then try again.")
+			}
+			return err
+		}
+		s.Created = db.At(tx.Now())
+		return tx.Get(ctx, &s.ID, `INSERT INTO sms (account_id, from_number, to_number, body, segments, price, ref, status, created_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id`, owner, s.From, s.To, s.Body, s.Segments, s.Price, s.Ref, s.Status, s.Created)
+	})
+	if err != nil {
+		return SMS{}, err
+	}
+	limited, stop := context.WithTimeout(context.WithoutCancel(ctx), sendTimeout)
+	sid, err := m.Gateway.SMS(limited, s.From, to, body, s.Ref)
+	stop()
+	return m.smsDone(context.WithoutCancel(ctx), s, sid, err)
+}
+
+func (m *Messaging) smsDone(ctx context.Context, s SMS, sid string, cause error) (SMS, error) {
+	s.Status, s.SID = "queued", &sid
+	if cause != nil {
+		s.Status, s.SID = "failed", nil
+	}
+	err := m.DB.Do(ctx, func(tx *db.Tx) error {
+		if _, err := tx.Exec(ctx, `UPDATE sms SET status = $1, sid = $2 WHERE id = $3`, s.Status, s.SID, s.ID); err != nil {
+			return err
+		}
+		if cause != nil {
+			return m.Ledger.Release(ctx, tx, s.Owner, s.Ref)
+		}
+		return m.Ledger.Settle(ctx, tx, s.Owner, s.Ref, "sms", s.Price, nil)
+	})
+	if err == nil && cause != nil {
+		text := "The carrier did not answer."
+		if r, ok := errors.AsType[*Refusal](cause); ok {
+			text = r.Message
+		}
+		return s, (&fault.Fault{Kind: fault.Internal, Message: "The SMS could not be sent. Try again in a moment.", Cause: cause}).With("error", text)
+	}
+	return s, err
+}

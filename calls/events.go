@@ -1,0 +1,90 @@
+package calls
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"parley/db"
+)
+
+// Event is one entry of a call's log.
+type Event struct {
+	Seq  int64                    `db:"seq"`
+	At   db.Time                  `db:"at_real"` // on the wall clock
+	Type string                   `db:"type"`
+	Data db.JSON[json.RawMessage] `db:"data"`
+}
+
+// MakeEvent encodes an event.
+func MakeEvent(at time.Time, kind string, data any) (Event, error) {
+	b, err := wireJSON(data)
+	return Event{At: db.At(at), Type: kind, Data: db.JSON[json.RawMessage]{V: b}}, err
+}
+
+// wireJSON encodes without HTML escapes.
+func wireJSON(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSpace(b.Bytes()), nil
+}
+
+// Log appends events to a call's log, in order.
+func (c *Calls) Log(ctx context.Context, tx *db.Tx, id ID, events []Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	var seq int64
+	if err := tx.Get(ctx, &seq, `SELECT coalesce(max(seq), 0) FROM call_events WHERE call_id = $1`, id); err != nil {
+		return fmt.Errorf("log call: %w", err)
+	}
+	for len(events) > 0 {
+		n := min(len(events), 100)
+		var sql strings.Builder
+		args := []any{id}
+		for i, e := range events[:n] {
+			seq++
+			k := len(args)
+			fmt.Fprintf(&sql, "%s ($1, $%d, $%d, $%d, $%d)", map[bool]string{true: "", false: ","}[i == 0], k+1, k+2, k+3, k+4)
+			args = append(args, seq, int64(e.At), e.Type, string(e.Data.V))
+		}
+		if _, err := tx.Exec(ctx, `INSERT INTO call_events (call_id, seq, at_real, type, data) VALUES`+sql.String(), args...); err != nil {
+			return fmt.Errorf("log call: %w", err)
+		}
+		events = events[n:]
+	}
+	return nil
+}
+
+// SetTranscript keeps what has been said so far.
+func (c *Calls) SetTranscript(ctx context.Context, q db.Q, id ID, entries []Entry, spoke bool) error {
+	_, err := q.Exec(ctx, `UPDATE calls SET entries = $1, spoke = $2, updated_at = $3 WHERE id = $4 AND status = 'in-progress'`,
+		db.JSON[[]Entry]{V: entries}, spoke, db.At(c.db.Now()), id)
+	return err
+}
+
+// Events is the log of a call.
+func (c *Calls) Events(ctx context.Context, q db.Q, id ID) ([]Event, error) {
+	out := []Event{}
+	err := q.Select(ctx, &out, `SELECT seq, at_real, type, data FROM call_events WHERE call_id = $1 ORDER BY seq`, id)
+	return out, err
+}
+
+// state logs a change of status.
+func (c *Calls) state(ctx context.Context, tx *db.Tx, one Call, at time.Time) error {
+	e, err := MakeEvent(at, "call.state", struct {
+		Status Status  `json:"status"`
+		Reason *Reason `json:"reason"`
+	}{one.Status, one.Reason})
+	if err != nil {
+		return err
+	}
+	return c.Log(ctx, tx, one.ID, []Event{e})
+}

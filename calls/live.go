@@ -1,0 +1,289 @@
+package calls
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"parley/accounts"
+	"parley/assistants"
+	"parley/db"
+	"parley/fault"
+)
+
+// Claim makes a node the holder of a call that nobody holds; false when somebody does, or the call is over.
+func (c *Calls) Claim(ctx context.Context, q db.Q, id ID, node string, lease time.Duration) (bool, error) {
+	n, err := q.Exec(ctx, `UPDATE calls SET node = $1, lease_real = $2 WHERE id = $3 AND node IS NULL AND stop IS NULL AND status = 'initiated'`,
+		node, int64(db.At(time.Now().Add(lease))), id)
+	return n > 0, err
+}
+
+// Renew extends the leases of a node's live calls and returns the calls among held that are not its own any more.
+func (c *Calls) Renew(ctx context.Context, q db.Q, node string, lease time.Duration, held []ID) (lost []ID, err error) {
+	var own []ID
+	err = q.Select(ctx, &own, `UPDATE calls SET lease_real = $1 WHERE node = $2 AND status IN ('initiated', 'ringing', 'in-progress') RETURNING id`,
+		int64(db.At(time.Now().Add(lease))), node)
+	if err != nil {
+		return nil, err
+	}
+	mine := map[ID]bool{}
+	for _, id := range own {
+		mine[id] = true
+	}
+	for _, id := range held {
+		if !mine[id] {
+			lost = append(lost, id)
+		}
+	}
+	return lost, nil
+}
+
+// Orphans are live calls whose holder has been silent past its lease, and calls that nobody ever took within a minute.
+func (c *Calls) Orphans(ctx context.Context, q db.Q, limit int) ([]Call, error) {
+	var out []Call
+	now := time.Now()
+	err := q.Select(ctx, &out, `SELECT `+columns+` FROM calls
+		WHERE status IN ('initiated', 'ringing', 'in-progress') AND lease_real < $1 AND (node IS NOT NULL OR created_real < $2)
+		ORDER BY id LIMIT $3`, int64(db.At(now)), db.At(now.Add(-time.Minute)), limit)
+	return out, err
+}
+
+// HeldBy are the live calls of a node.
+func (c *Calls) HeldBy(ctx context.Context, q db.Q, node string) ([]Call, error) {
+	var out []Call
+	err := q.Select(ctx, &out, `SELECT `+columns+` FROM calls WHERE node = $1 AND status IN ('initiated', 'ringing', 'in-progress')`, node)
+	return out, err
+}
+
+// Unsettled are calls in a short state longer than a moment of durable time, whose work after the call may be lost.
+func (c *Calls) Unsettled(ctx context.Context, q db.Q, limit int) ([]Call, error) {
+	var out []Call
+	err := q.Select(ctx, &out, `SELECT `+columns+` FROM calls
+		WHERE status IN ('ended', 'ended_by_customer', 'ended_by_assistant') ORDER BY id LIMIT $1`, limit)
+	return out, err
+}
+
+// Rings notes that the far end is alerting.
+func (c *Calls) Rings(ctx context.Context, q db.Q, id ID) error {
+	_, err := c.move(ctx, q, id, `status = 'ringing'`, `status = 'initiated'`)
+	return err
+}
+
+// Answers notes that the far end picked up; the duration starts.
+func (c *Calls) Answers(ctx context.Context, q db.Q, id ID) (Call, error) {
+	return c.move(ctx, q, id, `status = 'in-progress', answered_at = $2, answered_real = $3`, `status IN ('initiated', 'ringing')`, db.At(time.Now()))
+}
+
+// Signal notes the id the call has in signalling.
+func (c *Calls) Signal(ctx context.Context, q db.Q, id ID, signalID string) error {
+	_, err := q.Exec(ctx, `UPDATE calls SET signal_id = $1 WHERE id = $2`, signalID, id)
+	return err
+}
+
+// move changes the status when the call is in a state that allows it; $2 is the durable time. A call that is not is left
+// alone: db.ErrNone.
+func (c *Calls) move(ctx context.Context, q db.Q, id ID, set, from string, args ...any) (Call, error) {
+	var one Call
+	err := db.Within(ctx, q, func(tx *db.Tx) error {
+		err := tx.Get(ctx, &one, `UPDATE calls SET `+set+`, updated_at = $2 WHERE id = $1 AND `+from+` RETURNING `+columns,
+			append([]any{id, db.At(tx.Now())}, args...)...)
+		if err != nil {
+			return err
+		}
+		c.tell(tx, one)
+		return c.state(ctx, tx, one, time.Now())
+	})
+	return one, err
+}
+
+// Over is how a call ended.
+type Over struct {
+	Reason     Reason
+	At         time.Time // on the wall clock; zero = now
+	Entries    []Entry   // nil = as stored
+	Keypad     string
+	Spoke      bool
+	AISeconds  int64
+	AnsweredBy AnsweredBy // empty = as stored
+	Recording  string
+}
+
+// End closes a live call: its transcript, duration and the state it ends in. A call that has ended already is left as
+// it is, and that is db.ErrNone.
+func (c *Calls) End(ctx context.Context, q db.Q, id ID, o Over) (Call, error) {
+	var call Call
+	err := db.Within(ctx, q, func(tx *db.Tx) error {
+		old, err := one(ctx, tx, `id = $1`, id)
+		if errors.Is(err, ErrNotFound) || err == nil && !old.Status.Live() {
+			return db.ErrNone
+		}
+		if err != nil {
+			return err
+		}
+		real := o.At
+		if real.IsZero() {
+			real = time.Now()
+		}
+		call = old.over(o, real, tx.Now())
+		n, err := tx.Exec(ctx, `
+			UPDATE calls SET status = $2, reason = $3, ended_by = $4, entries = $5, variables = $6, spoke = $7, duration = $8,
+				ai_seconds = $9, answered_by = $10, recording = $11, ended_at = $12, ended_real = $13, updated_at = $12, lease_real = 0
+			WHERE id = $1 AND status IN ('initiated', 'ringing', 'in-progress')`,
+			id, call.Status, call.Reason, call.EndedBy, call.Entries, string(call.Variables.V), call.Spoke, call.Seconds,
+			call.AISeconds, call.AnsweredBy, call.Recording, call.EndedAt, call.EndedReal)
+		if err != nil {
+			return fmt.Errorf("end call: %w", err)
+		}
+		if n == 0 {
+			return db.ErrNone
+		}
+		c.tell(tx, call)
+		return c.state(ctx, tx, call, real)
+	})
+	return call, err
+}
+
+// over is the call as its end leaves it.
+func (c Call) over(o Over, real, now time.Time) Call {
+	c.Status = o.Reason.end(c.Answered())
+	by := o.Reason.Info().By
+	c.Reason, c.EndedBy = &o.Reason, &by
+	c.EndedAt, c.EndedReal, c.UpdatedAt = db.At(now), db.At(real), db.At(now)
+	if o.Entries != nil {
+		c.Entries.V = o.Entries
+	}
+	if o.AnsweredBy != "" {
+		c.AnsweredBy = o.AnsweredBy
+	}
+	if o.Recording != "" {
+		c.Recording = &o.Recording
+	}
+	if o.Keypad != "" {
+		c.Variables.V = put(c.Variables.V, "keypad_input", o.Keypad)
+	}
+	c.Spoke = c.Spoke || o.Spoke
+	if c.Answered() {
+		c.Seconds = seconds(real.Sub(c.AnsweredReal.Time()))
+		c.AISeconds = o.AISeconds
+	}
+	return c
+}
+
+// put sets a key of a JSON object, behind the others.
+func put(object json.RawMessage, key string, value any) json.RawMessage {
+	m := map[string]json.RawMessage{}
+	if json.Unmarshal(object, &m) != nil {
+		m = map[string]json.RawMessage{}
+	}
+	b, err := wireJSON(value)
+	if err != nil {
+		return object
+	}
+	m[key] = b
+	out, err := wireJSON(m)
+	if err != nil {
+		return object
+	}
+	return out
+}
+
+// Finish stores what the work after the call found out. A call in a short state becomes completed; one in a final
+// state keeps it. db.ErrNone when the call is settled already or still goes on.
+func (c *Calls) Finish(ctx context.Context, tx *db.Tx, call Call) (Call, error) {
+	before := call.Status
+	if !call.Status.Final() {
+		call.Status = Completed
+	}
+	call.UpdatedAt = db.At(tx.Now())
+	n, err := tx.Exec(ctx, `UPDATE calls SET status = $2, evaluation = $3, variables = $4, ai_cost = $5, carrier_cost = $6, currency = $7, updated_at = $8
+		WHERE id = $1 AND status = $9`,
+		call.ID, call.Status, string(call.Evaluation.V), string(call.Variables.V), call.AICost, call.CarrierCost, call.Currency, call.UpdatedAt, before)
+	if err != nil {
+		return call, fmt.Errorf("finish call: %w", err)
+	}
+	if n == 0 {
+		return call, db.ErrNone
+	}
+	c.tell(tx, call)
+	if before == call.Status {
+		return call, nil
+	}
+	return call, c.state(ctx, tx, call, time.Now())
+}
+
+// SetVariable keeps something collected during the call, such as a booking.
+func (c *Calls) SetVariable(ctx context.Context, d *db.DB, id ID, key string, value any) error {
+	return d.Do(ctx, func(tx *db.Tx) error {
+		call, err := c.ByID(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `UPDATE calls SET variables = $1 WHERE id = $2`, string(put(call.Variables.V, key, value)), id)
+		return err
+	})
+}
+
+// AskStop asks whoever holds a live call to end it. A call that nobody holds yet ends here and now: ended is then true.
+func (c *Calls) AskStop(ctx context.Context, tx *db.Tx, id ID, r Reason) (ended bool, err error) {
+	n, err := tx.Exec(ctx, `UPDATE calls SET stop = $1 WHERE id = $2 AND status IN ('initiated', 'ringing', 'in-progress') AND stop IS NULL`, r, id)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	call, err := c.ByID(ctx, tx, id)
+	if err != nil || call.Node != nil {
+		return false, err
+	}
+	_, err = c.End(ctx, tx, id, Over{Reason: r})
+	return err == nil, err
+}
+
+// Stops are the live calls of a node that somebody asked to end, with the reason.
+func (c *Calls) Stops(ctx context.Context, q db.Q, node string) (map[ID]Reason, error) {
+	var rows []struct {
+		ID   ID     `db:"id"`
+		Stop Reason `db:"stop"`
+	}
+	err := q.Select(ctx, &rows, `SELECT id, stop FROM calls WHERE node = $1 AND stop IS NOT NULL AND status IN ('initiated', 'ringing', 'in-progress')`, node)
+	out := make(map[ID]Reason, len(rows))
+	for _, r := range rows {
+		out[r.ID] = r.Stop
+	}
+	return out, err
+}
+
+// LiveOfCampaign are the ids of a campaign's calls that go on.
+func (c *Calls) LiveOfCampaign(ctx context.Context, q db.Q, campaign int64) ([]ID, error) {
+	var ids []ID
+	err := q.Select(ctx, &ids, `SELECT id FROM calls WHERE campaign_id = $1 AND status IN ('initiated', 'ringing', 'in-progress') ORDER BY id`, campaign)
+	return ids, err
+}
+
+// LiveOfAssistant reports whether calls of an assistant go on.
+func (c *Calls) LiveOfAssistant(ctx context.Context, q db.Q, id assistants.ID) (int, error) {
+	var n int
+	err := q.Get(ctx, &n, `SELECT count(*) FROM calls WHERE assistant_id = $1 AND status IN ('initiated', 'ringing', 'in-progress')`, id)
+	return n, err
+}
+
+// Live counts the calls that go on: of an account (0 = of all), of a type (empty = of any).
+func (c *Calls) Live(ctx context.Context, q db.Q, owner accounts.ID, t Type) (int, error) {
+	var n int
+	err := q.Get(ctx, &n, `SELECT count(*) FROM calls WHERE status IN ('initiated', 'ringing', 'in-progress')
+		AND (CAST($1 AS BIGINT) = 0 OR account_id = $1) AND (CAST($2 AS TEXT) = '' OR type = $2)`, int64(owner), string(t))
+	return n, err
+}
+
+// PlacedSince counts the outbound calls of an account created since a moment, those over trunks of its own left out.
+func (c *Calls) PlacedSince(ctx context.Context, q db.Q, owner accounts.ID, since time.Time) (int, error) {
+	var n int
+	err := q.Get(ctx, &n, `SELECT count(*) FROM calls WHERE account_id = $1 AND type = 'outbound' AND trunk_id IS NULL AND created_at >= $2`, owner, db.At(since))
+	return n, err
+}
+
+// Errors of the control routes.
+var (
+	ErrOver = fault.New(fault.Conflict, "", "Call is not in progress.")
+	ErrLive = fault.New(fault.Conflict, "", "Call is still in progress.")
+)

@@ -1,0 +1,216 @@
+package calls
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/accounts"
+	"parley/assistants"
+	"parley/db"
+	"parley/wire"
+)
+
+// NewCall is a call to record.
+type NewCall struct {
+	Owner          accounts.ID
+	Type           Type
+	AssistantID    assistants.ID // 0 = none is known
+	AssistantName  string
+	AssistantPhone string // empty = null
+	ClientPhone    string // empty = null
+	NumberID       int64
+	TrunkID        int64
+	CampaignID     int64
+	CampaignName   string
+	LeadID, DialNo int64
+	SignalID       string
+	RequestID      string
+	Snapshot       Snapshot
+	Variables      json.RawMessage // what was passed in, as it was sent; nil = {}
+	Currency       string
+	Node           string        // who holds it from the start; empty = whoever claims it
+	Lease          time.Duration // of that node
+}
+
+// Create records a call in status initiated.
+func (c *Calls) Create(ctx context.Context, q db.Q, n NewCall) (Call, error) {
+	var one Call
+	err := db.Within(ctx, q, func(tx *db.Tx) error {
+		now, real := db.At(tx.Now()), time.Now()
+		by := Human
+		if n.Type == Outbound {
+			by = Unknown
+		}
+		input := n.Variables
+		if len(input) == 0 {
+			input = json.RawMessage(`{}`)
+		}
+		var lease db.Time
+		if n.Node != "" {
+			lease = db.At(real.Add(n.Lease))
+		}
+		err := tx.Get(ctx, &one, `
+			INSERT INTO calls (account_id, uuid, type, status, assistant_id, assistant_name, assistant_phone, client_phone,
+				client_digits, number_id, trunk_id, campaign_id, campaign_name, lead_id, dial_no, signal_id, request_id, snapshot,
+				input_variables, variables, evaluation, entries, answered_by, currency, node, lease_real, created_real, created_at, updated_at)
+			VALUES ($1, $2, $3, 'initiated', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
+				$18, '{}', '{}', '[]', $19, $20, $21, $22, $23, $24, $24)
+			RETURNING `+columns,
+			n.Owner, uuid.NewString(), n.Type, null(int64(n.AssistantID)), n.AssistantName, null(n.AssistantPhone), null(n.ClientPhone),
+			null(digits(n.ClientPhone)), null(n.NumberID), null(n.TrunkID), null(n.CampaignID), null(n.CampaignName), null(n.LeadID),
+			null(n.DialNo), null(n.SignalID), null(n.RequestID), db.JSON[Snapshot]{V: n.Snapshot},
+			string(input), by, n.Currency, null(n.Node), int64(lease), db.At(real), now)
+		if err != nil {
+			return fmt.Errorf("record call: %w", err)
+		}
+		c.tell(tx, one)
+		return c.state(ctx, tx, one, real)
+	})
+	return one, err
+}
+
+// null is nil for the zero value.
+func null[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+func digits(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// Get finds a call of an account by id or uuid.
+func (c *Calls) Get(ctx context.Context, q db.Q, owner accounts.ID, ref wire.Ref) (Call, error) {
+	return one(ctx, q, `account_id = $1 AND (id = $2 OR uuid = $3)`, owner, ref.ID, ref.UUID)
+}
+
+// ByID finds a call for the server's own use, whoever owns it.
+func (c *Calls) ByID(ctx context.Context, q db.Q, id ID) (Call, error) {
+	return one(ctx, q, `id = $1`, id)
+}
+
+// ByUUID finds a call whose uuid is known, whoever owns it.
+func (c *Calls) ByUUID(ctx context.Context, q db.Q, uuid string) (Call, error) {
+	return one(ctx, q, `uuid = $1`, uuid)
+}
+
+func one(ctx context.Context, q db.Q, where string, args ...any) (Call, error) {
+	var call Call
+	err := q.Get(ctx, &call, `SELECT `+columns+` FROM calls WHERE `+where, args...)
+	if errors.Is(err, db.ErrNone) {
+		return call, ErrNotFound
+	}
+	return call, err
+}
+
+// Filter narrows a list of calls; zero fields take everything.
+type Filter struct {
+	Status      Status
+	Type        Type
+	Phone       string // the client's number contains its digits
+	AssistantID int64
+	CampaignID  int64
+	From, To    time.Time // created at or after From, before To
+}
+
+// where writes the filter as SQL with its arguments, owner first.
+func (f Filter) where(owner accounts.ID) (string, []any) {
+	sql, args := []string{`account_id = $1`}, []any{owner}
+	add := func(cond string, v any) {
+		args = append(args, v)
+		sql = append(sql, strings.ReplaceAll(cond, "?", fmt.Sprintf("$%d", len(args))))
+	}
+	switch f.Status {
+	case "":
+	case EndedByCustomer, EndedByAssistant, Ended: // those states are short: completed calls that went through them count too
+		by := map[Status]By{EndedByCustomer: ByCustomer, EndedByAssistant: ByAssistant, Ended: BySystem}[f.Status]
+		add(`(status = ?`, f.Status)
+		args = append(args, by)
+		sql[len(sql)-1] += fmt.Sprintf(` OR status = 'completed' AND ended_by = $%d)`, len(args))
+	default:
+		add(`status = ?`, f.Status)
+	}
+	if f.Type != "" {
+		add(`type = ?`, f.Type)
+	}
+	if f.Phone != "" {
+		like := "%" + digits(f.Phone) + "%"
+		if like == "%%" {
+			like = "" // no digits: no number has them
+		}
+		add(`client_digits LIKE ?`, like)
+	}
+	if f.AssistantID != 0 {
+		add(`assistant_id = ?`, f.AssistantID)
+	}
+	if f.CampaignID != 0 {
+		add(`campaign_id = ?`, f.CampaignID)
+	}
+	if !f.From.IsZero() {
+		add(`created_at >= ?`, db.At(f.From))
+	}
+	if !f.To.IsZero() {
+		add(`created_at < ?`, db.At(f.To))
+	}
+	return strings.Join(sql, " AND "), args
+}
+
+// List gives calls of an account, newest first, and how many there are.
+func (c *Calls) List(ctx context.Context, q db.Q, owner accounts.ID, f Filter, offset, limit int) ([]Call, int, error) {
+	where, args := f.where(owner)
+	var total int
+	if err := q.Get(ctx, &total, `SELECT count(*) FROM calls WHERE `+where, args...); err != nil {
+		return nil, 0, fmt.Errorf("count calls: %w", err)
+	}
+	out := []Call{}
+	if total <= offset {
+		return out, total, nil
+	}
+	n := len(args)
+	err := q.Select(ctx, &out, fmt.Sprintf(`SELECT %s FROM calls WHERE %s ORDER BY id DESC LIMIT $%d OFFSET $%d`, columns, where, n+1, n+2),
+		append(args, limit, offset)...)
+	if err != nil {
+		return nil, 0, fmt.Errorf("list calls: %w", err)
+	}
+	return out, total, nil
+}
+
+// Remove deletes a call that is over, with its transcript and events. Its recording is the caller's to delete first.
+func (c *Calls) Remove(ctx context.Context, q db.Q, id ID) error {
+	_, err := q.Exec(ctx, `DELETE FROM calls WHERE id = $1 AND status NOT IN ('initiated', 'ringing', 'in-progress')`, id)
+	return err
+}
+
+// Recordings are calls created before a moment that still have a recording, oldest first.
+func (c *Calls) Recordings(ctx context.Context, q db.Q, before time.Time, limit int) ([]Call, error) {
+	var out []Call
+	err := q.Select(ctx, &out, `SELECT `+columns+` FROM calls WHERE recording IS NOT NULL AND created_at < $1 ORDER BY created_at LIMIT $2`,
+		db.At(before), limit)
+	return out, err
+}
+
+// SetRecording notes where the recording is; an empty key says that there is none any more.
+func (c *Calls) SetRecording(ctx context.Context, q db.Q, id ID, key string) error {
+	_, err := q.Exec(ctx, `UPDATE calls SET recording = $1 WHERE id = $2`, null(key), id)
+	return err
+}
+
+// SetWebhookResponse keeps what the receiver of the post-call webhook answered.
+func (c *Calls) SetWebhookResponse(ctx context.Context, q db.Q, id ID, answer json.RawMessage) error {
+	_, err := q.Exec(ctx, `UPDATE calls SET webhook_response = $1, updated_at = $2 WHERE id = $3`, string(answer), db.At(c.db.Now()), id)
+	return err
+}

@@ -113,13 +113,14 @@ type EventKind int
 
 const (
 	FirstIn     EventKind = iota // the first packet of the far end arrived
-	FirstOut                     // the first sample of an utterance (queued after silence) was sent; Pos is its position
+	FirstOut                     // the first queued sample was sent
 	SpeechStart                  // the far end began to speak; At is the onset
 	SpeechEnd                    // it stopped; At is the last voiced moment (the event comes a little later)
 	Digit                        // a key was pressed; Digit says which
 	Drained                      // every queued sample was sent; Pos = Played. Not after Clear
 	HeldOn                       // the far end put us on hold
 	HeldOff                      // and took us back
+	PlayStart                    // the first sample of an utterance (queued after silence or Clear) was sent; Pos is its position
 )
 
 // Event is one thing the media plane noticed.

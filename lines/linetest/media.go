@@ -1,4 +1,3 @@
-// Package linetest has a leg in memory: audio that passes in (virtual) time without a network.
 package linetest
 
 import (
@@ -12,7 +11,7 @@ import (
 	"parley/lines"
 )
 
-// Media is the audio of one answered leg. The far end is silent; tests say what the media plane noticed of it with Notice.
+// Media is the audio of one answered leg in memory; it passes in (virtual) time without a network. The far end is silent; tests say what the media plane noticed of it with Notice.
 type Media struct {
 	rate   int
 	events chan lines.Event

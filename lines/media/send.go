@@ -14,7 +14,8 @@ type sender struct {
 	begun    bool       // a packet was sent
 	press    rtp.Press
 	pressing bool
-	talking  bool
+	spoken   bool  // something queued was sent
+	talking  bool  // and goes on
 	position int64 // of the next queued sample
 	cleared  int64 // as of the last frame that had speech
 	packets  uint32
@@ -78,8 +79,11 @@ func (s *Stream) speak(frame []int16, now time.Time) int {
 		return 0
 	}
 	if !o.talking || t.cleared != o.cleared {
-		o.talking, o.cleared = true, t.cleared
-		s.post(lines.Event{Kind: lines.FirstOut, At: now, Pos: t.from})
+		if o.talking, o.cleared = true, t.cleared; !o.spoken {
+			o.spoken = true
+			s.post(lines.Event{Kind: lines.FirstOut, At: now})
+		}
+		s.post(lines.Event{Kind: lines.PlayStart, At: now, Pos: t.from})
 	}
 	o.position = t.from + int64(t.n)
 	if t.last {

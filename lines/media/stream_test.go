@@ -201,7 +201,7 @@ func TestSendsAnUnbrokenFlow(t *testing.T) {
 	k.want("its last sample", pcm[679], int16(7932))
 	k.want("silence behind", pcm[680], int16(0))
 	k.want("played", k.Played(), int64(200))
-	k.want("events", k.kinds(), []lines.EventKind{lines.FirstOut, lines.Drained})
+	k.want("events", k.kinds(), []lines.EventKind{lines.FirstOut, lines.PlayStart, lines.Drained})
 }
 
 func TestClearDropsWhatWasNotSent(t *testing.T) {
@@ -212,14 +212,14 @@ func TestClearDropsWhatWasNotSent(t *testing.T) {
 	k.want("cleared at", k.Clear(), int64(320))
 	k.want("cleared again at", k.Clear(), int64(320))
 	k.step(1)
-	k.want("no Drained after Clear", k.kinds(), []lines.EventKind{lines.FirstOut})
+	k.want("no Drained after Clear", k.kinds(), []lines.EventKind{lines.FirstOut, lines.PlayStart})
 	k.want("next position", k.play(flat(8031, 160)), int64(320))
 	k.sent()
 	k.step(1)
 	k.want("new speech at once", k.sent()[0], int16(7932))
 	k.want("played", k.Played(), int64(480))
 	e := <-k.events
-	k.want("kind", e.Kind, lines.FirstOut)
+	k.want("kind", e.Kind, lines.PlayStart)
 	k.want("its position", e.Pos, int64(320))
 	e = <-k.events
 	k.want("kind", e.Kind, lines.Drained)
@@ -386,7 +386,7 @@ func TestHold(t *testing.T) {
 	_ = k.Update(Config{Remote: phone})
 	k.step(5)
 	k.want("played in all", k.Played(), int64(800))
-	k.want("events", k.kinds(), []lines.EventKind{lines.FirstOut, lines.HeldOn, lines.HeldOff, lines.Drained})
+	k.want("events", k.kinds(), []lines.EventKind{lines.FirstOut, lines.PlayStart, lines.HeldOn, lines.HeldOff, lines.Drained})
 }
 
 func TestCodecChange(t *testing.T) {

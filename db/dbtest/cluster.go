@@ -18,10 +18,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// cluster finds or starts the private server all test processes of this user share, on a socket in the folder of
-// temporary files. It writes nothing to disk in earnest and ends by itself ten minutes after its last user.
+// cluster finds or starts the private server all test processes of this user share, on a socket in a folder of
+// temporary files, in memory where there is such a folder (a new database then takes 25 ms, not 250). It writes nothing to disk in earnest and ends by itself ten minutes after its last user.
 func cluster() (dsn string, err error) {
-	dir := filepath.Join(os.TempDir(), fmt.Sprintf("parley-postgres-%d", os.Getuid()))
+	tmp := os.TempDir()
+	if memory := "/dev/shm"; os.Getenv("TMPDIR") == "" && roomy(memory) {
+		tmp = memory
+	}
+	dir := filepath.Join(tmp, fmt.Sprintf("parley-postgres-%d", os.Getuid()))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
@@ -61,6 +65,13 @@ func cluster() (dsn string, err error) {
 
 var inUse *os.File // kept from the garbage collector, which would close it
 
+// roomy reports whether dir can take the cluster: a few databases of 8 MB per running test, and the log.
+func roomy(dir string) bool {
+	var s syscall.Statfs_t
+	err := syscall.Statfs(dir, &s)
+	return err == nil && s.Bavail*uint64(s.Bsize) > 2<<30
+}
+
 func alive(dsn string) bool {
 	c, err := pgx.Connect(context.Background(), dsn)
 	if err != nil {
@@ -97,7 +108,7 @@ func launch(dir string) error {
 		return err
 	}
 	options := "-c listen_addresses='' -c fsync=off -c synchronous_commit=off -c full_page_writes=off" +
-		" -c max_connections=400 -c shared_buffers=64MB -c autovacuum_naptime=60 -c unix_socket_directories='" + dir + "'"
+		" -c max_connections=400 -c shared_buffers=64MB -c max_wal_size=256MB -c wal_level=minimal -c max_wal_senders=0 -c autovacuum_naptime=60 -c unix_socket_directories='" + dir + "'"
 	if err := run("pg_ctl", "-D", data, "-w", "-l", filepath.Join(data, "log"), "-o", options, "start"); err != nil {
 		return err
 	}

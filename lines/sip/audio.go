@@ -16,6 +16,7 @@ type audio struct {
 	port   *media.Port
 	stream *media.Stream
 	codecs []string // ours, in order of preference
+	picky  bool     // that order was asked for; otherwise an offer's own order counts
 	origin origin
 	chosen payload
 	peer   description // the far end's last description
@@ -28,13 +29,13 @@ type audio struct {
 	onTimeout func(error)
 }
 
-// newAudio takes an RTP port at bind; host is the address the far end is told.
-func (s *Server) newAudio(bind, host netip.Addr, codecs []string) (*audio, error) {
+// newAudio takes an RTP port at bind for a call of t; host is the address the far end is told.
+func (s *Server) newAudio(bind, host netip.Addr, t Trunk) (*audio, error) {
 	port, err := s.cfg.Media.Allocate(bind)
 	if err != nil {
 		return nil, err
 	}
-	return &audio{s: s, port: port, codecs: codecs, dir: sendRecv,
+	return &audio{s: s, port: port, codecs: t.codecs(s.codecs()), picky: len(t.Codecs) > 0, dir: sendRecv,
 		origin: origin{ID: uint64(rand.Int64N(1 << 53)), Addr: host}}, nil
 }
 
@@ -62,7 +63,7 @@ func (a *audio) answer(body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := d.choose(a.preferred())
+	chosen, err := d.choose(a.preferred(d))
 	if err != nil {
 		return nil, err
 	}
@@ -98,12 +99,16 @@ func (a *audio) accept(body []byte) error {
 }
 
 // preferred puts the running codec first: a far end that only moves or holds keeps it, and a stream never changes its rate.
-func (a *audio) preferred() []string {
+func (a *audio) preferred(d description) []string {
+	ours := a.codecs
+	if !a.picky {
+		ours = d.known(ours)
+	}
 	if a.stream == nil {
-		return a.codecs
+		return ours
 	}
 	list := []string{a.chosen.Codec}
-	for _, c := range a.codecs {
+	for _, c := range ours {
 		if c != a.chosen.Codec && codecs[c].Rate() == codecs[a.chosen.Codec].Rate() {
 			list = append(list, c)
 		}

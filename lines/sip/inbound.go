@@ -246,7 +246,7 @@ func (s *Server) inboundLeg(ctx context.Context, req *sip.Request, tx sip.Server
 	if err != nil {
 		return l, err
 	}
-	if l.audio, err = s.newAudio(p.bind, p.host, in.Trunk.codecs(s.codecs())); err != nil {
+	if l.audio, err = s.newAudio(p.bind, p.host, in.Trunk); err != nil {
 		return l, err
 	}
 	if body, ok := sdpBody(req); ok {

@@ -52,6 +52,13 @@ func open(listen string) (socket, error) {
 	return s, nil
 }
 
+// quiet ends the reading of a UDP socket; it can still send.
+func (s socket) quiet() {
+	if s.udp != nil {
+		_ = s.udp.SetReadDeadline(time.Unix(1, 0))
+	}
+}
+
 func (s socket) close() {
 	if s.udp != nil {
 		s.udp.Close()
@@ -121,16 +128,17 @@ func (w *udpWindow) ReadFrom(b []byte) (int, net.Addr, error) {
 		close(w.full)
 		select {
 		case <-w.retired:
-		case <-w.s.ctx.Done():
+		case <-w.s.halted:
 		}
 		return 0, nil, net.ErrClosed
 	}
 	for {
 		n, from, err := w.UDPConn.ReadFromUDPAddrPort(b)
+		if w.s.ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
+			<-w.s.halted // sipgo forgets the socket when its reader returns
+			return 0, nil, net.ErrClosed
+		}
 		if err != nil {
-			if errors.Is(err, net.ErrClosed) {
-				return 0, nil, net.ErrClosed
-			}
 			continue // an ICMP error of some earlier datagram
 		}
 		if n <= 4 || !w.s.budget.take(from.Addr(), 1) || !parses(w.s.parser, b[:n]) {

@@ -144,6 +144,7 @@ type phone struct {
 	tag  string // of the far end, once known
 	from string // our tag
 	seq  int
+	had  map[string]bool // messages already returned by expect
 }
 
 func newPhone(t testing.TB, s *Server) *phone {
@@ -159,7 +160,7 @@ func newPhone(t testing.TB, s *Server) *phone {
 			to = k.local
 		}
 	}
-	return &phone{t: t, conn: conn, to: to, call: sip.GenerateTagN(10), from: sip.GenerateTagN(6)}
+	return &phone{t: t, conn: conn, to: to, call: sip.GenerateTagN(10), from: sip.GenerateTagN(6), had: map[string]bool{}}
 }
 
 func (p *phone) addr() string { return p.conn.LocalAddr().String() }
@@ -250,14 +251,21 @@ func (p *phone) read(d time.Duration) string {
 	}
 }
 
-// expect waits for a message whose first line contains what, and notes the far end's tag. Others are passed over.
+// expect waits for a message whose first line contains what, and notes the far end's tag. Others, and repetitions of
+// what it returned before, are passed over.
 func (p *phone) expect(what string) message {
+	p.t.Helper()
+	return p.wait(what, false)
+}
+
+func (p *phone) wait(what string, again bool) message {
 	p.t.Helper()
 	var seen []string
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
 		raw := p.read(time.Until(deadline))
 		m := parse(raw)
-		if strings.Contains(m.line, what) {
+		if strings.Contains(m.line, what) && p.had[raw] == again {
+			p.had[raw] = true
 			if _, tag, ok := strings.Cut(m.header.Get("To"), ";tag="); ok && strings.HasPrefix(m.line, "SIP/2.0 2") && strings.HasSuffix(m.header.Get("Cseq"), "INVITE") {
 				p.tag = tag
 			}

@@ -83,7 +83,7 @@ func (s *Server) prepare(ctx context.Context, d lines.Destination) (*invitation,
 	if l.place, err = s.placeFor(ctx, transport, i.dest); err != nil {
 		return nil, err
 	}
-	if l.audio, err = s.newAudio(l.place.bind, l.place.host, trunk.codecs(s.codecs())); err != nil {
+	if l.audio, err = s.newAudio(l.place.bind, l.place.host, trunk); err != nil {
 		return nil, err
 	}
 	i.leg = l

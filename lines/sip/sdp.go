@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -168,6 +169,17 @@ func formats(m *sdp.MediaDescription) (audio []payload, events uint8) {
 		}
 	}
 	return audio, events
+}
+
+// known is what the far end has of ours, in its own order.
+func (d description) known(ours []string) []string {
+	var list []string
+	for _, p := range d.Audio {
+		if slices.Contains(ours, p.Codec) {
+			list = append(list, p.Codec)
+		}
+	}
+	return list
 }
 
 // choose picks the first of our codecs, in our order, that the far end has too.

@@ -76,7 +76,8 @@ type Server struct {
 	stop     context.CancelFunc
 	wg       sync.WaitGroup // everything that sends
 	readers  sync.WaitGroup
-	closed   bool // under mu: nothing may be spawned any more
+	halted   chan struct{} // closed when sipgo has stopped
+	closed   bool          // under mu: nothing may be spawned any more
 	draining atomic.Bool
 
 	unregister   context.CancelFunc // ends the registrations
@@ -113,6 +114,7 @@ func start(cfg Config, tune ...func(*Server)) (*Server, error) {
 		f(s)
 	}
 	_, _ = rand.Read(s.auth.key)
+	s.halted = make(chan struct{})
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	if err := s.build(); err != nil {
 		return nil, err
@@ -145,9 +147,13 @@ func start(cfg Config, tune ...func(*Server)) (*Server, error) {
 	return s, nil
 }
 
+// quiet is sipgo's log: it would write whole messages.
+var quiet = slog.New(slog.DiscardHandler)
+
+var silenceSipgo = sync.OnceFunc(func() { sip.SetDefaultLogger(quiet) })
+
 func (s *Server) build() error {
-	quiet := slog.New(slog.DiscardHandler) // sipgo logs whole messages
-	sip.SetDefaultLogger(quiet)
+	silenceSipgo()
 	s.parser = sip.NewParser()
 	var err error
 	s.ua, err = sipgo.NewUA(sipgo.WithUserAgent("-"), sipgo.WithUserAgentParser(s.parser),
@@ -189,6 +195,9 @@ func (s *Server) Legs() int {
 // Drain refuses new inbound calls with 503; running ones go on.
 func (s *Server) Drain() { s.draining.Store(true) }
 
+// settle is how long Close lets sipgo finish what it has read: its goroutines cannot be waited for.
+const settle = 20 * time.Millisecond
+
 // Close ends all calls, tells their far ends as long as ctx allows, and stops listening.
 func (s *Server) Close(ctx context.Context) error {
 	s.Drain()
@@ -203,9 +212,14 @@ func (s *Server) Close(ctx context.Context) error {
 	s.closed = true
 	s.mu.Unlock()
 	s.stop()
-	s.wg.Wait() // a request sent after its socket is closed would make sipgo open another
+	for _, k := range s.sockets {
+		k.quiet()
+	}
+	s.wg.Wait()
+	time.Sleep(settle)
+	err := s.ua.Close() // before the sockets: sipgo would open others for what is still under way
+	close(s.halted)
 	s.closeSockets()
-	err := s.ua.Close()
 	s.readers.Wait()
 	return err
 }

@@ -27,14 +27,18 @@ type Plane struct {
 	browsers   []*pacer
 	background sync.WaitGroup // recorders
 
-	mu     sync.Mutex
-	used   map[int]bool
-	next   int
+	gate   sync.Mutex // between start and Close
 	closed bool
+
+	mu   sync.Mutex // short: the pacer gives ports back under it
+	used map[int]bool
+	next int
 }
 
 // ErrNoPort says that the whole port range is in use.
 var ErrNoPort = errors.New("no free RTP port")
+
+var errClosed = errors.New("the media plane is closed")
 
 // New starts a plane. Its precision needs spare scheduler slots: GOMAXPROCS of at least max(4, 2 × processors).
 func New(o Options) (*Plane, error) {
@@ -89,6 +93,12 @@ func (p *Plane) release(port int) {
 // late as possible. It returns ErrNoPort when there is none.
 func (p *Plane) Allocate(local netip.Addr) (*Port, error) {
 	var last error
+	p.gate.Lock()
+	closed := p.closed
+	p.gate.Unlock()
+	if closed {
+		return nil, errClosed
+	}
 	for range (p.opt.PortMax-p.opt.PortMin)/2 + 1 {
 		n, ok := p.reserve()
 		if !ok {
@@ -113,7 +123,7 @@ func (p *Plane) reserve() (int, bool) {
 		if p.next += 2; p.next+1 > p.opt.PortMax {
 			p.next = p.even(p.opt.PortMin)
 		}
-		if n+1 <= p.opt.PortMax && !p.used[n] && !p.closed {
+		if n+1 <= p.opt.PortMax && !p.used[n] {
 			p.used[n] = true
 			return n, true
 		}
@@ -156,7 +166,7 @@ func (p *Plane) Open(port *Port, c Config) (*Stream, error) {
 		s.rtcp = nil
 	}
 	s.unlatch()
-	return s, p.start(s, p.phones)
+	return p.start(s, p.phones)
 }
 
 // OpenTransport starts the stream of a browser: its packets come by Stream.Receive and leave by t. It has a pacer apart
@@ -167,22 +177,27 @@ func (p *Plane) OpenTransport(t Transport, c Config) (*Stream, error) {
 		return nil, err
 	}
 	s.socket = &transportSocket{out: t}
-	return s, p.start(s, p.browsers)
+	return p.start(s, p.browsers)
 }
 
-func (p *Plane) start(s *Stream, pacers []*pacer) error {
+func (p *Plane) start(s *Stream, pacers []*pacer) (*Stream, error) {
 	s.pacer = pacers[0]
 	for _, q := range pacers[1:] {
 		if q.size.Load() < s.pacer.size.Load() {
 			s.pacer = q
 		}
 	}
-	s.pacer.size.Add(1)
-	if !s.pacer.tell(command{s, true}) {
-		s.finish(s.pacer, time.Now())
-		return errors.New("media: the plane is closed")
+	p.gate.Lock() // no stream is added once Close has begun
+	defer p.gate.Unlock()
+	if p.closed || !s.pacer.tell(command{s, true}) {
+		s.socket.close()
+		if s.rtcp != nil {
+			s.rtcp.close()
+		}
+		return nil, errClosed
 	}
-	return nil
+	s.pacer.size.Add(1)
+	return s, nil
 }
 
 // Load is how a plane is doing.
@@ -203,12 +218,13 @@ func (p *Plane) Load() Load {
 	return l
 }
 
-// Close ends every stream and returns when all recordings are written.
+// Close ends every stream and returns when all recordings are written. Ports that no stream was opened on are their
+// owners' to close.
 func (p *Plane) Close() {
-	p.mu.Lock()
+	p.gate.Lock()
 	closed := p.closed
 	p.closed = true
-	p.mu.Unlock()
+	p.gate.Unlock()
 	if !closed {
 		for i := range p.phones {
 			close(p.phones[i].quit)

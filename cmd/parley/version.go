@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+	"parley"
 )
 
 // version of the program; the commit comes from the build.
@@ -34,4 +35,11 @@ func commit() string {
 		}
 	}
 	return at + dirty
+}
+
+func newLicences() *cobra.Command {
+	return &cobra.Command{Use: "licenses", Short: "Print our licence and those of everything inside", Args: cobra.NoArgs,
+		Run: func(cmd *cobra.Command, _ []string) {
+			fmt.Fprint(cmd.OutOrStdout(), parley.Licence, "\n", parley.ThirdParty)
+		}}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -18,7 +19,10 @@ import (
 	"parley/db/dbtest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // connections are lost on purpose here
+	goleak.VerifyTestMain(m)
+}
 
 type row struct {
 	ID   int64

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"time"
 )
 
 // bell carries short messages between the goroutines and processes that share a database.
@@ -12,6 +13,7 @@ type bell struct {
 	listeners map[int]listener
 	next      int
 	stop      context.CancelFunc // ends the listening connection; nil while there is none
+	ready     chan struct{}      // closed when that connection listens for the first time
 	done      chan struct{}
 }
 
@@ -34,7 +36,24 @@ func (d *DB) Notify(ctx context.Context, channel, payload string) error {
 
 // Listen calls fn for each message on a channel until stop is called or the database is closed.
 // fn must not block. After a lost connection is back, fn is called with an empty payload.
+// What is sent once Listen has returned is heard, unless PostgreSQL was away for seconds.
 func (d *DB) Listen(channel string, fn func(payload string)) (stop func()) {
+	b := &d.bell
+	id := d.listen(channel, fn)
+	if d.Postgres() {
+		select {
+		case <-b.ready:
+		case <-time.After(5 * time.Second):
+		}
+	}
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.listeners, id)
+	}
+}
+
+func (d *DB) listen(channel string, fn func(payload string)) (id int) {
 	b := &d.bell
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -42,21 +61,16 @@ func (d *DB) Listen(channel string, fn func(payload string)) (stop func()) {
 		b.listeners = map[int]listener{}
 	}
 	b.next++
-	id := b.next
-	b.listeners[id] = listener{channel, fn}
+	b.listeners[b.next] = listener{channel, fn}
 	if d.Postgres() && b.stop == nil {
 		ctx, cancel := context.WithCancel(context.Background())
-		b.stop, b.done = cancel, make(chan struct{})
+		b.stop, b.ready, b.done = cancel, make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(b.done)
 			d.listenPostgres(ctx)
 		}()
 	}
-	return func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		delete(b.listeners, id)
-	}
+	return b.next
 }
 
 // ring calls the local listeners of a channel; an empty channel means all of them.

@@ -11,8 +11,8 @@ import (
 
 // listenPostgres keeps one connection that hears every message, until ctx ends.
 func (d *DB) listenPostgres(ctx context.Context) {
-	for first := true; ctx.Err() == nil; first = false {
-		if err := d.listenOnce(ctx, first); ctx.Err() == nil {
+	for ctx.Err() == nil {
+		if err := d.listenOnce(ctx); ctx.Err() == nil {
 			slog.Warn("listening connection lost", "err", err)
 		}
 		select {
@@ -22,7 +22,7 @@ func (d *DB) listenPostgres(ctx context.Context) {
 	}
 }
 
-func (d *DB) listenOnce(ctx context.Context, first bool) error {
+func (d *DB) listenOnce(ctx context.Context) error {
 	c, err := pgx.Connect(ctx, d.url)
 	if err != nil {
 		return err
@@ -31,8 +31,11 @@ func (d *DB) listenOnce(ctx context.Context, first bool) error {
 	if _, err := c.Exec(ctx, `LISTEN parley`); err != nil {
 		return err
 	}
-	if !first {
-		d.bell.ring("", "") // whatever was said meanwhile is lost
+	select {
+	case <-d.bell.ready: // not for the first time: what was said meanwhile is lost
+		d.bell.ring("", "")
+	default:
+		close(d.bell.ready)
 	}
 	for {
 		n, err := c.WaitForNotification(ctx)

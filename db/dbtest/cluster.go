@@ -108,7 +108,7 @@ func launch(dir string) error {
 		return err
 	}
 	options := "-c listen_addresses='' -c fsync=off -c synchronous_commit=off -c full_page_writes=off" +
-		" -c max_connections=400 -c shared_buffers=64MB -c max_wal_size=256MB -c wal_level=minimal -c max_wal_senders=0 -c autovacuum_naptime=60 -c unix_socket_directories='" + dir + "'"
+		" -c max_connections=400 -c shared_buffers=64MB -c max_wal_size=256MB -c wal_level=minimal -c max_wal_senders=0 -c autovacuum_naptime=60 -c deadlock_timeout=50ms -c unix_socket_directories='" + dir + "'"
 	if err := run("pg_ctl", "-D", data, "-w", "-l", filepath.Join(data, "log"), "-o", options, "start"); err != nil {
 		return err
 	}

@@ -1,0 +1,191 @@
+// Package chats holds written conversations: on the widget, over WhatsApp, through the API, and for trying an
+// assistant out. It keeps their history, has the assistant answer in order, and ends them.
+package chats
+
+import (
+	"context"
+	"time"
+
+	"parley/accounts"
+	"parley/agent"
+	"parley/assistants"
+	"parley/db"
+	"parley/fault"
+	"parley/jobs"
+	"parley/wire"
+)
+
+// ID names a conversation inside the platform; customers mostly see its uuid.
+type ID int64
+
+// The types of conversation.
+const (
+	Widget   = "widget"
+	Test     = "test"
+	WhatsApp = "whatsapp"
+	API      = "api"
+)
+
+// The states of a conversation and why it ended.
+const (
+	Open       = "open"
+	Ended      = "ended"
+	Inactivity = "inactivity"
+	Closed     = "closed"
+)
+
+// Conversation is a written exchange with one customer.
+type Conversation struct {
+	ID            ID
+	UUID          string
+	Owner         accounts.ID
+	Assistant     assistants.ID // whose conversation it is
+	AssistantUUID string
+	AssistantName string
+	Speaker       assistants.ID // who answers: the same, or the one it was handed to
+	Type          string
+	State         string
+	EndReason     string // empty while it never ended
+	AIEnabled     bool
+	Variables     wire.Scalars // nil when none were given
+	External      string       // the caller's own name of the customer; api only
+	Sender        Sender       // WhatsApp only
+	Customer      Customer
+	Messages      int
+	Cost          wire.Money
+	CreatedAt     time.Time
+	UpdatedAt     time.Time // last activity
+	LastMessageAt time.Time
+	EndedAt       time.Time
+
+	switches int
+}
+
+// Sender is the WhatsApp number a conversation runs over.
+type Sender struct {
+	ID          int64
+	Phone, Name string
+}
+
+// Customer is the other side; empty fields are unknown.
+type Customer struct{ Phone, Name string }
+
+// Roles of entries.
+const (
+	User      = "user"
+	Assistant = "assistant"
+	System    = "system" // marks, such as a take-over; not part of the shown history
+)
+
+// Entry is one message of a conversation.
+type Entry struct {
+	ID          int64
+	Role        string
+	Text        string
+	Uses        []agent.Use // functions the assistant used for it
+	Attachments []Attachment
+	At          time.Time
+
+	trace []agent.Message // what the model said and saw for it
+}
+
+// Attachment is a file that came with a message.
+type Attachment struct {
+	Type     string `json:"type"`
+	URL      string `json:"url"`
+	Filename string `json:"filename"`
+}
+
+// Mind is what answers need of the rest of the platform. A nil func means that there is no such thing.
+type Mind struct {
+	// Engine is the text model that chats for an assistant.
+	Engine func(ctx context.Context, a assistants.Assistant) (agent.Engine, error)
+	// Tools are the assistant's mid-call tools.
+	Tools func(ctx context.Context, a assistants.Assistant, v agent.Values) ([]agent.Function, error)
+	// Search finds passages in the assistant's knowledgebase.
+	Search func(ctx context.Context, a assistants.Assistant, query string) ([]agent.Passage, error)
+	// Calendar carries out the functions of a calendar_integration tool.
+	Calendar func(ctx context.Context, a assistants.Assistant, t agent.BuiltIn, function string, args map[string]any) (any, error)
+}
+
+// Money is what chats need of billing. A nil func means that nothing is charged.
+type Money struct {
+	// Afford fails with a NeedsPayment fault when one answer cannot be paid.
+	Afford func(ctx context.Context, q db.Q, owner accounts.ID) error
+	// Charge books the price of one answer and returns it in the currency; it fails as Afford does.
+	Charge func(ctx context.Context, tx *db.Tx, owner accounts.ID, entry int64) (wire.Money, error)
+}
+
+// Channel delivers what the assistant or a person says to the customer, and stores it with [Chats.Said] in the
+// transaction that makes the sending true.
+type Channel interface {
+	Send(ctx context.Context, c Conversation, o Outgoing) error
+}
+
+// Outgoing is something to be said to the customer.
+type Outgoing struct {
+	Text  string
+	Human bool // said by a person, not by the assistant
+	Uses  []agent.Use
+	Trace []agent.Message
+}
+
+// Ending is a conversation that ended and was evaluated; it is reported to the customer's server.
+type Ending struct {
+	Conversation
+	Reason    string
+	EndedAt   time.Time
+	Entries   []Entry // marks included
+	Extracted map[string]any
+	URL       string
+}
+
+// Event tells live views that a conversation changed.
+type Event struct {
+	Owner accounts.ID
+	UUID  string
+	Kind  string // message, typing, state
+}
+
+// Chats is the room.
+type Chats struct {
+	db         *db.DB
+	runner     *jobs.Runner
+	assistants *assistants.Assistants
+	mind       Mind
+	money      Money
+	channels   map[string]Channel
+	report     func(ctx context.Context, tx *db.Tx, e Ending) error
+	events     []func(db.Q, Event)
+	turns      turns
+}
+
+// New opens the room and registers its work. report stores the webhook of an ending in the given transaction.
+func New(d *db.DB, runner *jobs.Runner, a *assistants.Assistants, mind Mind, money Money,
+	report func(ctx context.Context, tx *db.Tx, e Ending) error) *Chats {
+	s := &Chats{db: d, runner: runner, assistants: a, mind: mind, money: money, channels: map[string]Channel{}, report: report}
+	s.turns.waiting = map[ID]chan struct{}{}
+	runner.Register(kindQuiet, jobs.Options{Queue: "chats"}, s.quiet)
+	runner.Register(kindReport, jobs.Options{Queue: "chats", Timeout: 2 * evaluationTime, MaxAttempts: 20}, s.reported)
+	return s
+}
+
+// Use has the conversations of a type answered over a channel; the others are only stored and read.
+func (s *Chats) Use(typ string, c Channel) { s.channels[typ] = c }
+
+// OnEvent is called when a conversation changed; for changes in a transaction, inside it.
+func (s *Chats) OnEvent(f func(db.Q, Event)) { s.events = append(s.events, f) }
+
+func (s *Chats) tell(q db.Q, c Conversation, kind string) {
+	for _, f := range s.events {
+		f(q, Event{c.Owner, c.UUID, kind})
+	}
+}
+
+// The answers of this room.
+var (
+	ErrNotFound    = fault.New(fault.NotFound, "", "There is no conversation with this id.")
+	ErrNoAssistant = fault.New(fault.NotFound, "", "Assistant not found")
+	ErrEnded       = fault.New(fault.Malformed, "", "Conversation has ended")
+	ErrBalance     = fault.New(fault.NeedsPayment, "INSUFFICIENT_BALANCE", "Your balance is too low. Top it up, then try again.")
+)

@@ -1,0 +1,190 @@
+package chats
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"parley/agent"
+	"parley/assistants"
+	"parley/wire"
+)
+
+// thought is an answer before it is stored.
+type thought struct {
+	text     string
+	uses     []agent.Use
+	trace    []agent.Message
+	speaker  assistants.ID // who speaks from now on
+	switches int
+	ended    bool
+}
+
+// maxSwitches bounds how often a conversation is handed to another assistant.
+const maxSwitches = 5
+
+// thought has the conversation's speaker answer what was said last. An assistant that takes over without a greeting
+// answers in the same breath.
+func (s *Chats) thought(ctx context.Context, c Conversation) (*thought, error) {
+	entries, err := s.History(ctx, s.db, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	t := &thought{speaker: c.Speaker}
+	history := messages(entries)
+	for {
+		before := t.switches
+		if err := s.turn(ctx, c, t, append(history[:len(history):len(history)], t.trace...)); err != nil {
+			return nil, err
+		}
+		if t.switches == before || t.ended || t.text != "" {
+			break
+		}
+	}
+	if t.text == "" {
+		return nil, agent.ErrSilent
+	}
+	return t, nil
+}
+
+// turn is one turn of thought of the present speaker.
+func (s *Chats) turn(ctx context.Context, c Conversation, t *thought, history []agent.Message) error {
+	a, err := s.assistants.ByID(ctx, s.db, t.speaker)
+	if err != nil {
+		return err
+	}
+	if s.mind.Engine == nil {
+		return errors.New("there is no text model")
+	}
+	engine, err := s.mind.Engine(ctx, a)
+	if err != nil {
+		return err
+	}
+	values := s.values(c, a)
+	var greeting []string
+	functions, err := s.functions(ctx, c, a, values, t, &greeting)
+	if err != nil {
+		return err
+	}
+	turn := agent.Turn{
+		Engine: engine, History: history, Functions: functions, Temperature: a.LLMTemperature.V, Wanted: wanted(a),
+		Prompt: agent.Prompt{Text: a.SystemPrompt.V, Values: values, Language: a.Language(), Now: s.db.Now().In(a.Location())},
+	}
+	if a.KnowledgebaseID.Has() && a.KnowledgebaseMode.V == "prompt" && s.mind.Search != nil {
+		turn.Recall = func(ctx context.Context, query string) ([]agent.Passage, error) { return s.mind.Search(ctx, a, query) }
+	}
+	said, err := turn.Text(ctx)
+	if err != nil {
+		return err
+	}
+	t.text = strings.TrimSpace(strings.Join(append([]string{t.text, said}, greeting...), "\n"))
+	t.uses = append(t.uses, turn.Uses()...)
+	t.trace = append(t.trace, turn.Added()...)
+	for _, g := range greeting {
+		t.trace = append(t.trace, agent.Message{Role: agent.RoleAssistant, Text: g})
+	}
+	return nil
+}
+
+func wanted(a assistants.Assistant) []agent.Field {
+	out := make([]agent.Field, len(a.PostCallSchema.V))
+	for i, f := range a.PostCallSchema.V {
+		out[i] = agent.Field{Name: f.Name, Type: f.Type, Description: f.Description}
+	}
+	return out
+}
+
+// functions are what the speaker may do in a chat: three of the built-in tools, the mid-call tools, the search.
+func (s *Chats) functions(ctx context.Context, c Conversation, a assistants.Assistant, v agent.Values, t *thought, greeting *[]string) ([]agent.Function, error) {
+	raw, err := a.RuntimeTools()
+	if err != nil {
+		return nil, err
+	}
+	tools, err := agent.ParseBuiltIns(raw)
+	if err != nil {
+		return nil, err
+	}
+	effects := agent.Effects{
+		EndCall: func(context.Context) error { t.ended = true; return nil },
+		SwitchTo: func(ctx context.Context, tool agent.BuiltIn) error {
+			said, err := s.handOver(ctx, c, v, t, tool)
+			*greeting = append(*greeting, said...)
+			return err
+		},
+	}
+	if s.mind.Calendar != nil {
+		effects.Calendar = func(ctx context.Context, tool agent.BuiltIn, function string, args map[string]any) (any, error) {
+			return s.mind.Calendar(ctx, a, tool, function, args)
+		}
+	}
+	out := agent.BuiltIns(tools, effects, v, s.db.Now().In(a.Location()))
+	if s.mind.Tools != nil {
+		custom, err := s.mind.Tools(ctx, a, v)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, custom...)
+	}
+	if a.KnowledgebaseID.Has() && a.KnowledgebaseMode.V != "prompt" && s.mind.Search != nil {
+		out = append(out, agent.Search(func(ctx context.Context, query string) ([]agent.Passage, error) { return s.mind.Search(ctx, a, query) }))
+	}
+	return out, nil
+}
+
+// handOver makes another assistant the speaker and returns what is said about it.
+func (s *Chats) handOver(ctx context.Context, c Conversation, v agent.Values, t *thought, tool agent.BuiltIn) ([]string, error) {
+	var spec assistants.AssistantTransfer
+	if err := json.Unmarshal(tool.Raw, &spec); err != nil {
+		return nil, err
+	}
+	if c.switches+t.switches >= maxSwitches {
+		return nil, errors.New("this conversation was handed over too often")
+	}
+	target, err := s.assistants.Get(ctx, s.db, c.Owner, wire.Ref{ID: spec.AssistantID.ID})
+	if err != nil {
+		return nil, errors.New("the other assistant does not exist any more")
+	}
+	t.speaker, t.switches = target.ID, t.switches+1
+	var said []string
+	if spec.MessageBeforeTransfer.Has() {
+		said = append(said, agent.Fill(spec.MessageBeforeTransfer.V, v, agent.Spoken))
+	}
+	if spec.SpeakTransferGreeting {
+		said = append(said, agent.Fill(target.InitialMessage.V, s.values(c, target), agent.Spoken))
+	}
+	return said, nil
+}
+
+// messages is the history as a model reads it.
+func messages(entries []Entry) []agent.Message {
+	var out []agent.Message
+	for _, e := range entries {
+		switch {
+		case e.Role == System:
+		case len(e.trace) > 0:
+			out = append(out, e.trace...)
+		case e.Role == Assistant:
+			out = append(out, agent.Message{Role: agent.RoleAssistant, Text: e.Text})
+		default:
+			out = append(out, agent.Message{Role: agent.RoleUser, Text: withFiles(e)})
+		}
+	}
+	return out
+}
+
+// withFiles names the files of a message to a model that cannot look at them.
+func withFiles(e Entry) string {
+	parts := []string{}
+	if e.Text != "" {
+		parts = append(parts, e.Text)
+	}
+	for _, f := range e.Attachments {
+		if f.Type == "image" {
+			parts = append(parts, "[Image]")
+		} else {
+			parts = append(parts, "[File: "+f.Filename+"]")
+		}
+	}
+	return strings.Join(parts, "\n")
+}

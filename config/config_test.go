@@ -102,6 +102,9 @@ func TestPrintMasksSecretsAndCanBeLoaded(t *testing.T) {
 	}
 }
 
+// TestDefaultsAreValid checks every default like a value that somebody set.
+//
+// Contract: 20
 func TestDefaultsAreValid(t *testing.T) {
 	l := &Loaded{Config: Default()}
 	l.walk(reflect.ValueOf(l.Config).Elem(), "")

@@ -21,6 +21,9 @@ type bought struct {
 	N int `json:"n"`
 }
 
+// TestIdempotency repeats requests, at once and later, and restarts a node.
+//
+// Contract: 1.14
 func TestIdempotency(t *testing.T) {
 	for name, url := range map[string]func(testing.TB) string{"sqlite": dbtest.SQLiteURL, "postgres": dbtest.PostgresURL} {
 		t.Run(name, func(t *testing.T) { testIdempotency(t, dbtest.Open(t, url(t), db.Manual())) })

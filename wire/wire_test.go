@@ -81,6 +81,9 @@ func testServer(t *testing.T, cfg Config, routes ...Route) func(req string, head
 	}
 }
 
+// TestValidation checks coercion, null and every sentence, in the order of the fields.
+//
+// Contract: 1.4 1.5 1.10
 func TestValidation(t *testing.T) {
 	var got thingIn
 	do := testServer(t, Config{Aliases: map[string]string{"vendor_name": "name"}},
@@ -185,6 +188,9 @@ type pingIn struct {
 	Type string `json:"type" rule:"oneof=widget|test" default:"widget"`
 }
 
+// TestChecksInOrder sends requests that fail at each step.
+//
+// Contract: 1.1 1.2 1.8 1.9 1.12
 func TestChecksInOrder(t *testing.T) {
 	ping := func(_ context.Context, in *pingIn) (Message, error) {
 		switch in.Say {
@@ -276,6 +282,9 @@ func TestChecksInOrder(t *testing.T) {
 	}
 }
 
+// TestHead asks for the headers of a GET alone.
+//
+// Contract: 1.1
 func TestHead(t *testing.T) {
 	do := testServer(t, Config{}, On(plain, "GET /x", 200, func(context.Context, *struct{}) (Message, error) { return Message{"hi"}, nil }))
 	if status, body, h := do("HEAD /api/x"); status != 200 || body != "" || h.Get("Content-Length") != "16" {
@@ -306,6 +315,9 @@ func TestRoomErrorsAreMerged(t *testing.T) {
 	}
 }
 
+// TestPages checks links, bounds and a page past the end.
+//
+// Contract: 1.13
 func TestPages(t *testing.T) {
 	type in struct {
 		Paging
@@ -343,6 +355,9 @@ func golden(t *testing.T, name string, run func(string) string, cases ...string)
 	}
 }
 
+// TestCORS asks from other origins.
+//
+// Contract: 1.15
 func TestCORS(t *testing.T) {
 	type in struct {
 		Who string `query:"who"`
@@ -377,6 +392,9 @@ func TestCORS(t *testing.T) {
 	}
 }
 
+// TestMoneyAndTimes checks the formats of answers.
+//
+// Contract: 1.7
 func TestMoneyAndTimes(t *testing.T) {
 	at := time.Date(2027, 3, 1, 9, 0, 0, 5000, time.FixedZone("x", 3600))
 	b, err := Marshal([]any{Money(0), Money(1), Money(-150000000), Money(6666667), Money(1000000000000), Time(at), DateTime(at), Time{}, []int(nil), map[string]int(nil), "<&>"})

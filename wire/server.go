@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -50,7 +49,8 @@ type Server struct {
 	routes   []Route
 	tree     router
 	alias    map[string][]string
-	draining atomic.Bool
+	draining context.Context // ends with Drain
+	drain    context.CancelFunc
 }
 
 // NewServer puts the routes together; routes that contradict each other panic.
@@ -59,6 +59,7 @@ func NewServer(cfg Config, routes []Route) *Server {
 		cfg.Log = slog.Default()
 	}
 	s := &Server{cfg: cfg, routes: routes, alias: map[string][]string{}}
+	s.draining, s.drain = context.WithCancel(context.Background())
 	for vendor, name := range cfg.Aliases {
 		s.alias[name] = append(s.alias[name], vendor)
 	}
@@ -76,8 +77,8 @@ func NewServer(cfg Config, routes []Route) *Server {
 	return s
 }
 
-// Drain makes every further request answer 503, for a server that is shutting down.
-func (s *Server) Drain() { s.draining.Store(true) }
+// Drain makes every further request answer 503 and ends all streams, for a server that is shutting down.
+func (s *Server) Drain() { s.drain() }
 
 // exchange is one request on its way through the checks.
 type exchange struct {
@@ -159,7 +160,7 @@ func (x *exchange) finish(began time.Time) {
 
 // dispatch finds the route and runs it.
 func (x *exchange) dispatch() error {
-	if x.s.draining.Load() {
+	if x.s.draining.Err() != nil {
 		return errUnavailable
 	}
 	escaped := x.r.URL.EscapedPath()
@@ -288,6 +289,9 @@ func (x *exchange) effect(done func(status int, body []byte) error) error {
 		return err
 	}
 	if x.route.stream != nil {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		defer context.AfterFunc(x.s.draining, stop)()
 		x.w.Header().Set("Content-Type", x.route.produces)
 		return x.route.stream(ctx, x.in, x.w)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"parley/assistants"
 	"parley/catalog"
+	"parley/chats"
 	"parley/db"
 	"parley/guard"
 	"parley/tools"
@@ -28,6 +29,8 @@ type Deps struct {
 	Folders, Labels *assistants.Groups
 	Tools           *tools.Tools
 	Webhooks        *webhooks.Webhooks
+	Chats           *chats.Chats
+	PublicHistory   string // which conversations a uuid alone may read: widget, all, none
 
 	PublicURL       string            // scheme and host for links; empty = those of the request
 	FieldAliases    map[string]string // vendor spelling → field name

@@ -1,9 +1,12 @@
 package api
 
 import (
+	"context"
 	"slices"
+	"time"
 
 	"parley/assistants"
+	"parley/webhooks"
 	"parley/wire"
 )
 
@@ -41,9 +44,15 @@ func (a *API) routes() []wire.Route {
 
 		wire.Section("SMS"),
 
-		wire.Section("Conversations"),
+		wire.Section("Conversations", a.conversationRoutes()...),
 
-		wire.Section("Webhooks"),
+		wire.Section("Webhooks",
+			wire.On(messages, "GET /user/webhook-deliveries", 200, a.deliveries),
+			wire.On(messages, "POST /user/webhook-deliveries/{id}/replay", 200, a.replayDelivery),
+			wire.On(messages, "GET /user/webhook-secret", 200, a.webhookSecret),
+			wire.On(messages, "POST /user/webhook-secret/rotate", 200, a.rotateSecret),
+			wire.On(messages, "POST /user/assistants/{id}/test-webhook", 200, a.tryWebhook, wire.Find(a.findTried)),
+		),
 
 		wire.Section("Folders and labels", slices.Concat(
 			groupRoutes(a.Folders, "folder"),
@@ -92,6 +101,30 @@ func (a *API) assistantRoutes() []wire.Route {
 	}
 }
 
+func (a *API) conversationRoutes() []wire.Route {
+	ofConversation := func(ctx context.Context, in *conversationRef) ([]string, error) { return a.chatOrigins(ctx, in.UUID) }
+	ofMessage := func(ctx context.Context, in *chatMessageIn) ([]string, error) { return a.chatOrigins(ctx, in.UUID) }
+	automate := func(verb string) (string, wire.Option) {
+		return "POST /automate/conversations/{uuid}/" + verb, wire.Alias("POST /user/conversations/{uuid}/" + verb)
+	}
+	enable, alsoEnable := automate("enable-ai")
+	disable, alsoDisable := automate("disable-ai")
+	return []wire.Route{
+		wire.On(conversations, "POST /conversations", 200, a.begin, wire.KeyOptional(), wire.Check(checkBegin),
+			wire.OpenToOrigins(a.beginOrigins), wire.Limited(wire.PerAddress(10, time.Minute))),
+		wire.On(conversations, "GET /conversations/{uuid}", 200, a.conversation, wire.KeyOptional(), wire.OpenToOrigins(ofConversation)),
+		wire.On(conversations, "POST /conversations/{uuid}/messages", 200, a.chat, wire.KeyOptional(), wire.Idempotent(),
+			wire.Find(a.findChat), wire.OpenToOrigins(ofMessage), wire.Limited(wire.PerAddress(30, time.Minute))),
+		wire.On(conversations, "POST /conversations/{uuid}/end", 200, a.endConversation, wire.KeyOptional(), wire.OpenToOrigins(ofConversation)),
+		wire.On(messages, "GET /user/conversations", 200, a.conversations),
+		wire.On(messages, "POST /user/conversations/{uuid}/reply", 200, a.personReply, wire.Find(a.findPerson)),
+		wire.On(conversations, enable, 200, a.setAI(true), alsoEnable),
+		wire.On(conversations, disable, 200, a.setAI(false), alsoDisable),
+		wire.On(whatsapp.Saying(""), "POST /user/ai/generate-reply", 200, a.generateReply, wire.Alias("POST /ai/generate-reply"),
+			wire.Idempotent(), wire.Limited(wire.PerKey(60, time.Minute))),
+	}
+}
+
 // groupRoutes are the routes of folders or of labels.
 func groupRoutes(g *assistants.Groups, noun string) []wire.Route {
 	one, many := "/user/"+noun+"/{id}", "/user/"+noun+"s/{id}"
@@ -104,4 +137,11 @@ func groupRoutes(g *assistants.Groups, noun string) []wire.Route {
 }
 
 // hooks are the requests that the server sends to receivers; they stand in the OpenAPI document.
-func hooks() []wire.Hook { return nil }
+func hooks() []wire.Hook {
+	return []wire.Hook{
+		wire.Sends[webhooks.Call](webhooks.CallCompleted, "A call reached its final state."),
+		wire.Sends[webhooks.Call](webhooks.InboundCallCompleted, "An inbound call was completed."),
+		wire.Sends[webhooks.Conversation](webhooks.ConversationEnded, "A chat ended."),
+		wire.Sends[webhooks.Status](webhooks.MessageStatus, "An outgoing WhatsApp message moved on."),
+	}
+}

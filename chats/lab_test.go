@@ -80,7 +80,7 @@ type lab struct {
 
 	mu      sync.Mutex
 	endings []Ending
-	funds   int64 // answers that can still be paid
+	funds   int64      // answers that can still be paid
 	heard   chan Event // every stored message
 }
 

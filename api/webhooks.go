@@ -1,0 +1,130 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+
+	"parley/assistants"
+	"parley/fault"
+	"parley/webhooks"
+	"parley/wire"
+)
+
+type deliveriesIn struct {
+	wire.CursorPaging
+	Event          wire.Opt[string] `query:"event" rule:"oneof=call.completed|inbound_call.completed|conversation.ended|message_status"`
+	Status         wire.Opt[string] `query:"status" rule:"oneof=pending|succeeded|failed"`
+	CallID         wire.Opt[int64]  `query:"call_id"`
+	ConversationID wire.Opt[int64]  `query:"conversation_id"`
+}
+
+type deliveryOut struct {
+	ID          int64           `json:"id"`
+	WebhookID   string          `json:"webhook_id"`
+	Event       string          `json:"event"`
+	URL         string          `json:"url"`
+	Status      string          `json:"status"`
+	Attempts    []attemptOut    `json:"attempts"`
+	NextAttempt wire.Time       `json:"next_attempt_at"`
+	CreatedAt   wire.Time       `json:"created_at"`
+	Payload     json.RawMessage `json:"payload"`
+}
+
+type attemptOut struct {
+	At         wire.Time `json:"at"`
+	StatusCode *int      `json:"status_code"` // null without an answer
+	DurationMS int64     `json:"duration_ms"`
+	Error      *string   `json:"error"`
+	Response   *string   `json:"response"`
+}
+
+type deliveryRef struct {
+	ID int64 `path:"id"`
+}
+
+type secretOut struct {
+	Secret string `json:"secret"`
+}
+
+func (a *API) deliveries(ctx context.Context, in *deliveriesIn) (wire.CursorPage[deliveryOut], error) {
+	at, err := place[webhooks.Place](in.Cursor)
+	if err != nil {
+		return wire.CursorPage[deliveryOut]{}, err
+	}
+	f := webhooks.Filter{Event: in.Event.V, Status: in.Status.V, CallID: in.CallID.V, ConversationID: in.ConversationID.V}
+	list, more, err := a.Webhooks.Log(ctx, owner(ctx), f, at, in.PerPage)
+	if err != nil {
+		return wire.CursorPage[deliveryOut]{}, err
+	}
+	var next, prev string
+	if len(list) > 0 {
+		if more || at.After != 0 {
+			next = cursor(webhooks.Place{Before: list[len(list)-1].ID})
+		}
+		if at.Before != 0 || more && at.After != 0 {
+			prev = cursor(webhooks.Place{After: list[0].ID})
+		}
+	}
+	return wire.NewCursorPage(ctx, in.PerPage, each(list, showDelivery), next, prev), nil
+}
+
+func showDelivery(d webhooks.Delivery) deliveryOut {
+	return deliveryOut{d.ID, d.WebhookID, d.Event, d.URL, d.Status, each(d.Attempts, func(x webhooks.Attempt) attemptOut {
+		out := attemptOut{At: wire.At(x.At), DurationMS: x.Duration.Milliseconds(), Error: filled(x.Error)}
+		if x.Status != 0 {
+			out.StatusCode, out.Response = &x.Status, &x.Response
+		}
+		return out
+	}), wire.At(d.NextAt), wire.At(d.CreatedAt), json.RawMessage(d.Body)}
+}
+
+func (a *API) replayDelivery(ctx context.Context, in *deliveryRef) (wire.Message, error) {
+	return wire.Message{Message: "Webhook queued"}, a.Webhooks.Replay(ctx, owner(ctx), in.ID)
+}
+
+func (a *API) webhookSecret(ctx context.Context, _ *struct{}) (secretOut, error) {
+	s, err := a.Webhooks.Secret(ctx, a.DB, webhooks.AccountScope(owner(ctx)))
+	return secretOut{s}, err
+}
+
+func (a *API) rotateSecret(ctx context.Context, _ *struct{}) (secretOut, error) {
+	s, err := a.Webhooks.Rotate(ctx, a.DB, webhooks.AccountScope(owner(ctx)))
+	return secretOut{s}, err
+}
+
+type tryWebhookIn struct {
+	ID   wire.Ref `path:"id"`
+	Kind string   `json:"kind" rule:"required oneof=post_call|inbound|conversation_ended"`
+
+	found assistants.Assistant
+}
+
+type triedWebhook struct {
+	Success    bool   `json:"success"`
+	StatusCode int    `json:"status_code"` // 0 without an answer
+	Body       string `json:"body"`
+}
+
+func (a *API) findTried(ctx context.Context, in *tryWebhookIn) (err error) {
+	in.found, err = a.Assistants.Get(ctx, a.DB, owner(ctx), in.ID)
+	return err
+}
+
+// tryWebhook sends a made-up event to one of the assistant's receivers.
+func (a *API) tryWebhook(ctx context.Context, in *tryWebhookIn) (triedWebhook, error) {
+	e := webhooks.Event{Owner: owner(ctx), Test: true}
+	now := a.DB.Now()
+	switch x := in.found; in.Kind {
+	case "post_call":
+		e.Name, e.URL, e.Payload = webhooks.CallCompleted, x.WebhookURL.V, webhooks.SampleCall(webhooks.CallCompleted, int64(x.ID), x.UUID, now)
+	case "inbound":
+		e.Name, e.URL, e.Payload = webhooks.InboundCallCompleted, x.InboundWebhookURL, webhooks.SampleCall(webhooks.InboundCallCompleted, int64(x.ID), x.UUID, now)
+	default:
+		e.Name, e.URL, e.Payload = webhooks.ConversationEnded, x.ConversationEndedWebhookURL.V, webhooks.SampleConversation(x.UUID, now)
+	}
+	if e.URL == "" {
+		return triedWebhook{}, fault.New(fault.Invalid, "", "This webhook has no URL yet. Set one first.")
+	}
+	t, err := a.Webhooks.Try(ctx, e)
+	return triedWebhook{t.Success, t.Status, t.Body}, err
+}

@@ -39,18 +39,18 @@ const (
 
 // Account is a customer of the installation.
 type Account struct {
-	ID            ID            `db:"id"`
-	Name          string        `db:"name"`
-	Email         string        `db:"email"`
-	Kind          Kind          `db:"kind"`
-	Timezone      string        `db:"timezone"` // IANA identifier
-	Plan          db.JSON[Plan] `db:"plan"`     // what differs from the default plan; see Accounts.Plan
-	PaymentMethod Payment       `db:"payment_method"`
-	Password      *string       `db:"password"`
-	SuspendedAt   db.Time       `db:"suspended_at"`
-	First         bool          `db:"is_first"` // the installation's first account
-	CreatedAt     db.Time       `db:"created_at"`
-	UpdatedAt     db.Time       `db:"updated_at"`
+	ID            ID                 `db:"id"`
+	Name          string             `db:"name"`
+	Email         string             `db:"email"`
+	Kind          Kind               `db:"kind"`
+	Timezone      string             `db:"timezone"` // IANA identifier
+	Overrides     db.JSON[Overrides] `db:"plan"`     // what differs from the default plan
+	PaymentMethod Payment            `db:"payment_method"`
+	Password      *string            `db:"password"` // hash; nil: signs in by one-time links only
+	SuspendedAt   db.Time            `db:"suspended_at"`
+	First         bool               `db:"is_first"` // the installation's first account
+	CreatedAt     db.Time            `db:"created_at"`
+	UpdatedAt     db.Time            `db:"updated_at"`
 }
 
 // Suspended reports whether the account may do nothing at present.

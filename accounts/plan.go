@@ -1,31 +1,72 @@
 package accounts
 
-import "cmp"
+import (
+	"parley/wire"
+)
 
-// Plan is a set of limits. A nil limit is not set: in an account's own plan the default one applies,
-// in the default plan there is no limit. -1 in an account's own plan lifts the default's limit.
+// Plan is what an account may have. A nil limit is no limit. Limits apply when something is created;
+// lowering one breaks nothing that exists.
 type Plan struct {
-	MaxCampaigns        *int64   `json:"max_campaigns,omitempty"`
-	MaxAssistants       *int64   `json:"max_assistants,omitempty"`
-	MaxTools            *int64   `json:"max_tools,omitempty"`
-	ParallelPerCampaign *int64   `json:"parallel_per_campaign,omitempty"`
-	ParallelPerAccount  *int64   `json:"parallel_per_account,omitempty"`
-	DailyOutbound       *int64   `json:"daily_outbound,omitempty"` // calls through installation carriers per rolling day
-	MinutePrice         *float64 `json:"minute_price,omitempty"`   // currency per minute of AI time
+	MaxCampaigns        *int64
+	MaxAssistants       *int64
+	MaxTools            *int64
+	ParallelPerCampaign int64 // 1-10
+	ParallelPerAccount  int64
+	DailyOutbound       *int64     // calls through carriers of the installation per rolling day
+	MinutePrice         wire.Money // currency per minute of AI time, more than 0
 }
 
-// Merge is p with the keys of over that are set.
-func (p Plan) Merge(over Plan) Plan {
-	return Plan{
-		MaxCampaigns:        cmp.Or(over.MaxCampaigns, p.MaxCampaigns),
-		MaxAssistants:       cmp.Or(over.MaxAssistants, p.MaxAssistants),
-		MaxTools:            cmp.Or(over.MaxTools, p.MaxTools),
-		ParallelPerCampaign: cmp.Or(over.ParallelPerCampaign, p.ParallelPerCampaign),
-		ParallelPerAccount:  cmp.Or(over.ParallelPerAccount, p.ParallelPerAccount),
-		DailyOutbound:       cmp.Or(over.DailyOutbound, p.DailyOutbound),
-		MinutePrice:         cmp.Or(over.MinutePrice, p.MinutePrice),
+// Overrides are the keys of an account's plan that differ from the default plan: left out = as the default,
+// null = no limit (for a key that must have one: as the default).
+type Overrides struct {
+	MaxCampaigns        wire.Opt[int64]      `json:"max_campaigns,omitzero"`
+	MaxAssistants       wire.Opt[int64]      `json:"max_assistants,omitzero"`
+	MaxTools            wire.Opt[int64]      `json:"max_tools,omitzero"`
+	ParallelPerCampaign wire.Opt[int64]      `json:"parallel_per_campaign,omitzero"`
+	ParallelPerAccount  wire.Opt[int64]      `json:"parallel_per_account,omitzero"`
+	DailyOutbound       wire.Opt[int64]      `json:"daily_outbound,omitzero"`
+	MinutePrice         wire.Opt[wire.Money] `json:"minute_price,omitzero"`
+}
+
+// Merge is o with the keys that over sets.
+func (o Overrides) Merge(over Overrides) Overrides {
+	return Overrides{
+		MaxCampaigns:        later(o.MaxCampaigns, over.MaxCampaigns),
+		MaxAssistants:       later(o.MaxAssistants, over.MaxAssistants),
+		MaxTools:            later(o.MaxTools, over.MaxTools),
+		ParallelPerCampaign: later(o.ParallelPerCampaign, over.ParallelPerCampaign),
+		ParallelPerAccount:  later(o.ParallelPerAccount, over.ParallelPerAccount),
+		DailyOutbound:       later(o.DailyOutbound, over.DailyOutbound),
+		MinutePrice:         later(o.MinutePrice, over.MinutePrice),
 	}
 }
 
-// Reached reports whether n things exhaust the limit.
-func Reached(limit *int64, n int64) bool { return limit != nil && *limit >= 0 && n >= *limit }
+// With is the plan under an account's overrides.
+func (p Plan) With(o Overrides) Plan {
+	return Plan{
+		MaxCampaigns:        limit(p.MaxCampaigns, o.MaxCampaigns),
+		MaxAssistants:       limit(p.MaxAssistants, o.MaxAssistants),
+		MaxTools:            limit(p.MaxTools, o.MaxTools),
+		ParallelPerCampaign: o.ParallelPerCampaign.Or(p.ParallelPerCampaign),
+		ParallelPerAccount:  o.ParallelPerAccount.Or(p.ParallelPerAccount),
+		DailyOutbound:       limit(p.DailyOutbound, o.DailyOutbound),
+		MinutePrice:         o.MinutePrice.Or(p.MinutePrice),
+	}
+}
+
+func later[T any](old, new wire.Opt[T]) wire.Opt[T] {
+	if new.Set {
+		return new
+	}
+	return old
+}
+
+func limit(base *int64, over wire.Opt[int64]) *int64 {
+	if over.Set {
+		return over.Ptr()
+	}
+	return base
+}
+
+// Reached reports whether n things exhaust a limit.
+func Reached(limit *int64, n int64) bool { return limit != nil && n >= *limit }

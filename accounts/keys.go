@@ -1,0 +1,201 @@
+package accounts
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"log/slog"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"parley/db"
+	"parley/fault"
+)
+
+// Key is an API key without its secret.
+type Key struct {
+	ID         int64   `db:"id"`
+	Name       string  `db:"name"`
+	LastUsedAt db.Time `db:"last_used_at"`
+	CreatedAt  db.Time `db:"created_at"`
+}
+
+// CreateKey makes a key. The token is "<id>|<secret>" and cannot be had again.
+func (a *Accounts) CreateKey(ctx context.Context, q db.Q, owner ID, name string) (k Key, token string, err error) {
+	secret := newSecret()
+	err = q.Get(ctx, &k, `INSERT INTO api_keys (account_id, name, secret, created_at) VALUES ($1, $2, $3, $4)
+		RETURNING id, name, last_used_at, created_at`, owner, name, hash(secret), db.At(a.db.Now()))
+	return k, strconv.FormatInt(k.ID, 10) + "|" + secret, err
+}
+
+// Keys lists an account's keys, the oldest first.
+func (a *Accounts) Keys(ctx context.Context, q db.Q, owner ID) (keys []Key, err error) {
+	err = q.Select(ctx, &keys, `SELECT id, name, last_used_at, created_at FROM api_keys WHERE account_id = $1 ORDER BY id`, owner)
+	return keys, err
+}
+
+// DeleteKey ends a key: here at once, on other nodes within a second.
+func (a *Accounts) DeleteKey(ctx context.Context, q db.Q, owner ID, id int64) error {
+	n, err := q.Exec(ctx, `DELETE FROM api_keys WHERE id = $1 AND account_id = $2`, id, owner)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return fault.New(fault.NotFound, "", "API key not found.")
+	}
+	after(q, func() { a.forget(owner) })
+	return nil
+}
+
+// after runs fn once q's transaction is committed; at once when q is none.
+func after(q db.Q, fn func()) {
+	if tx, ok := q.(*db.Tx); ok {
+		tx.After(fn)
+		return
+	}
+	fn()
+}
+
+var tokenForm = regexp.MustCompile(`^([0-9]{1,19})\|([A-Za-z0-9]{48})$`)
+
+// Verify finds who a token belongs to and notes its use. [ErrUnauthenticated] for anything that is not the token of
+// a living key of an account in good standing.
+func (a *Accounts) Verify(ctx context.Context, token string) (Caller, error) {
+	m := tokenForm.FindStringSubmatch(token)
+	if m == nil {
+		return Caller{}, ErrUnauthenticated
+	}
+	id, err := strconv.ParseInt(m[1], 10, 64)
+	if err != nil {
+		return Caller{}, ErrUnauthenticated
+	}
+	name := "key " + strconv.FormatInt(id, 10)
+	k, ok := a.recall(name)
+	if !ok {
+		if k, err = a.findKey(ctx, id); err != nil {
+			return Caller{}, err
+		}
+		a.remember(name, k)
+	}
+	if subtle.ConstantTimeCompare(hash(m[2]), k.secret) != 1 {
+		return Caller{}, ErrUnauthenticated
+	}
+	a.used(id)
+	return k.Caller, nil
+}
+
+func (a *Accounts) findKey(ctx context.Context, id int64) (known, error) {
+	var row struct {
+		AccountID ID
+		Name      string
+		Secret    []byte
+	}
+	err := a.db.Get(ctx, &row, `SELECT k.account_id, k.name, k.secret FROM api_keys k JOIN accounts a ON a.id = k.account_id
+		WHERE k.id = $1 AND a.suspended_at IS NULL`, id)
+	if errors.Is(err, db.ErrNone) {
+		return known{}, ErrUnauthenticated
+	}
+	return known{Caller: Caller{Account: row.AccountID, Key: id, Name: row.Name}, secret: row.Secret}, err
+}
+
+// use is when a key was last used.
+type use struct {
+	at      db.Time   // latest use not written yet; zero = none
+	written time.Time // when this process last wrote one
+}
+
+const (
+	flushEvery = 400 * time.Millisecond // a first use shows within a second
+	writeEvery = 30 * time.Second       // a later one within a minute
+)
+
+func (a *Accounts) used(id int64) {
+	at := db.At(a.db.Now())
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.use[id] == nil {
+		a.use[id] = &use{}
+	}
+	a.use[id].at = at
+}
+
+// Run writes the last uses of keys, many at a time, until ctx ends.
+func (a *Accounts) Run(ctx context.Context) error {
+	tick := time.NewTicker(flushEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return a.flush(context.WithoutCancel(ctx), 0)
+		case <-tick.C:
+			if err := a.flush(ctx, writeEvery); err != nil && ctx.Err() == nil {
+				slog.Error("the last use of API keys cannot be written", "err", err)
+			}
+		}
+	}
+}
+
+// flush writes the uses of keys whose last write is longer ago than age.
+func (a *Accounts) flush(ctx context.Context, age time.Duration) error {
+	now := time.Now()
+	due := map[int64]db.Time{}
+	a.mu.Lock()
+	for id, u := range a.use {
+		switch {
+		case now.Sub(u.written) < age:
+		case u.at != 0:
+			due[id] = u.at
+			u.at, u.written = 0, now
+		default:
+			delete(a.use, id)
+		}
+	}
+	a.mu.Unlock()
+	if len(due) == 0 {
+		return nil
+	}
+	err := a.db.Do(ctx, func(tx *db.Tx) error {
+		for id, at := range due {
+			if _, err := tx.Exec(ctx, `UPDATE api_keys SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)`, id, at); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil { // try again with the next flush
+		a.mu.Lock()
+		for id, at := range due {
+			if u := a.use[id]; u != nil {
+				u.at, u.written = max(u.at, at), time.Time{}
+			}
+		}
+		a.mu.Unlock()
+	}
+	return err
+}
+
+func hash(secret string) []byte {
+	sum := sha256.Sum256([]byte(secret))
+	return sum[:]
+}
+
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+// newSecret is 48 random characters, 285 bits.
+func newSecret() string {
+	var b strings.Builder
+	for b.Len() < 48 {
+		var raw [64]byte
+		rand.Read(raw[:])
+		for _, r := range raw {
+			if int(r) < 4*len(alphabet) && b.Len() < 48 { // no letter is likelier than another
+				b.WriteByte(alphabet[int(r)%len(alphabet)])
+			}
+		}
+	}
+	return b.String()
+}

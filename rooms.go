@@ -10,6 +10,7 @@ var May = []struct{ Room, Imports string }{
 	{"words", ""},
 	{"assets", ""},
 	{"guard", "fault"},
+	{"secrets", ""},
 	{"db", "fault"},
 	{"jobs", "fault db"},
 	{"blobs", "fault"},

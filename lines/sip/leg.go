@@ -54,7 +54,7 @@ type Leg struct {
 
 	invite  *sip.Request // inbound: the INVITE to answer
 	tx      sip.ServerTransaction
-	audio   *audio
+	audio   *sound
 	session session
 	repeat  *repeater // our unacknowledged 200
 	late    []func()  // requests that came before the ACK carrying the answer to our offer

@@ -90,6 +90,7 @@ type Server struct {
 	minSE    int                 // smallest session interval in seconds we accept
 	t1       time.Duration
 	backoff  time.Duration // first pause after a failed registration
+	deadAir  time.Duration // media.Config.Timeout
 	watching time.Duration // how often registrations are compared with Config.Trunks
 }
 

@@ -9,9 +9,9 @@ import (
 	"parley/lines/media"
 )
 
-// audio is the media side of a leg: its port, what was negotiated, and the stream once it runs.
+// sound is the media side of a leg: its port, what was negotiated, and the stream once it runs.
 // It belongs to the goroutine of the leg.
-type audio struct {
+type sound struct {
 	s      *Server
 	port   *media.Port
 	stream *media.Stream
@@ -30,17 +30,17 @@ type audio struct {
 }
 
 // newAudio takes an RTP port at bind for a call of t; host is the address the far end is told.
-func (s *Server) newAudio(bind, host netip.Addr, t Trunk) (*audio, error) {
+func (s *Server) newAudio(bind, host netip.Addr, t Trunk) (*sound, error) {
 	port, err := s.cfg.Media.Allocate(bind)
 	if err != nil {
 		return nil, err
 	}
-	return &audio{s: s, port: port, codecs: t.codecs(s.codecs()), picky: len(t.Codecs) > 0, dir: sendRecv,
+	return &sound{s: s, port: port, codecs: t.codecs(s.codecs()), picky: len(t.Codecs) > 0, dir: sendRecv,
 		origin: origin{ID: uint64(rand.Int64N(1 << 53)), Addr: host}}, nil
 }
 
 // close ends the stream and frees the port.
-func (a *audio) close() {
+func (a *sound) close() {
 	if a.stream != nil {
 		a.stream.Close()
 	} else {
@@ -49,7 +49,7 @@ func (a *audio) close() {
 }
 
 // offer describes what we want. A running stream keeps its codec.
-func (a *audio) offer() []byte {
+func (a *sound) offer() []byte {
 	if a.local == nil {
 		a.origin.Version++
 		a.local = offer(a.origin, uint16(a.port.LocalPort()), a.codecs, sendRecv)
@@ -58,7 +58,7 @@ func (a *audio) offer() []byte {
 }
 
 // answer reads an offer and describes what we take of it.
-func (a *audio) answer(body []byte) ([]byte, error) {
+func (a *sound) answer(body []byte) ([]byte, error) {
 	d, err := parseSDP(body)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (a *audio) answer(body []byte) ([]byte, error) {
 }
 
 // accept reads the far end's answer to our offer.
-func (a *audio) accept(body []byte) error {
+func (a *sound) accept(body []byte) error {
 	d, err := parseSDP(body)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (a *audio) accept(body []byte) error {
 }
 
 // preferred puts the running codec first: a far end that only moves or holds keeps it, and a stream never changes its rate.
-func (a *audio) preferred(d description) []string {
+func (a *sound) preferred(d description) []string {
 	ours := a.codecs
 	if !a.picky {
 		ours = d.known(ours)
@@ -116,7 +116,7 @@ func (a *audio) preferred(d description) []string {
 	return list
 }
 
-func (a *audio) adopt(d description, chosen payload, dir direction) {
+func (a *sound) adopt(d description, chosen payload, dir direction) {
 	if d.Addr.Addr().IsUnspecified() && a.peer.Addr.IsValid() {
 		d.Addr = a.peer.Addr // on hold in the old way: where it was stays known
 	}
@@ -128,9 +128,9 @@ var codecs = map[string]media.Codec{"pcmu": media.PCMU, "pcma": media.PCMA, "g72
 var directions = map[direction]media.Direction{sendRecv: media.SendRecv, sendOnly: media.SendOnly, recvOnly: media.RecvOnly, inactive: media.Inactive}
 
 // apply starts the stream, or changes the running one, as negotiated.
-func (a *audio) apply() error {
+func (a *sound) apply() error {
 	cfg := media.Config{Codec: codecs[a.chosen.Codec], PayloadType: a.chosen.Type, DTMFPayload: a.peer.Events, DTMFClock: 8000,
-		Remote: a.peer.Addr, Direction: directions[a.dir], OnTimeout: a.onTimeout}
+		Remote: a.peer.Addr, Direction: directions[a.dir], Timeout: a.s.deadAir, OnTimeout: a.onTimeout}
 	if a.peer.Addr.Addr().IsUnspecified() {
 		cfg.Remote = netip.AddrPort{}
 	}

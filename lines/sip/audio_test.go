@@ -1,0 +1,85 @@
+package sip
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/lines"
+	"parley/lines/linetest"
+)
+
+// connected is a call between two servers with the given codec.
+func connected(t *testing.T, codec string) (out, in lines.Leg) {
+	t.Helper()
+	p := plane(t)
+	taken := make(chan lines.Leg, 1)
+	b := serve(t, Config{Media: p, Open: true, OnCall: func(l lines.Leg) { _ = l.Answer(context.Background()); taken <- l }})
+	a := serve(t, Config{Media: p, Default: &Trunk{Address: "127.0.0.1", Port: int(b.sockets[0].local.Port()), Codecs: []string{codec}}})
+	out, err := a.Dial(t.Context(), lines.Destination{To: "205", From: "100", RingFor: patience}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out, receive(t, taken, "inbound leg")
+}
+
+func TestSound(t *testing.T) {
+	t.Parallel()
+	for _, codec := range []string{"pcmu", "pcma", "g722"} {
+		t.Run(codec, func(t *testing.T) {
+			t.Parallel()
+			out, in := connected(t, codec)
+			linetest.Legs(t, out, in, linetest.Options{})
+		})
+	}
+}
+
+func TestHoldIsNoticed(t *testing.T) {
+	t.Parallel()
+	s, legs := answering(t)
+	p := newPhone(t, s)
+	leg, _ := p.established(legs)
+	p.send(p.request("INVITE", "205", p.sdp("a=sendonly")))
+	p.expect("200 OK")
+	p.send(p.request("ACK", "205", ""))
+	linetest.Event(t, leg.Media(), lines.HeldOn)
+	p.send(p.request("UPDATE", "205", p.sdp()))
+	p.expect("200 OK")
+	linetest.Event(t, leg.Media(), lines.HeldOff)
+}
+
+// TestAudioMoves: a re-INVITE names another address, and the sound follows.
+func TestAudioMoves(t *testing.T) {
+	t.Parallel()
+	s, legs := answering(t)
+	p := newPhone(t, s)
+	leg, _ := p.established(legs)
+	other := newPhone(t, s)
+	p.send(p.request("INVITE", "205", strings.ReplaceAll(p.sdp(), " "+port(p)+" ", " "+port(other)+" ")))
+	p.expect("200 OK")
+	p.send(p.request("ACK", "205", ""))
+	linetest.Play(t, leg.Media(), 440, time.Second)
+	b := make([]byte, 2000)
+	_ = other.conn.SetReadDeadline(time.Now().Add(patience))
+	if n, err := other.conn.Read(b); err != nil || n != 172 {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+}
+
+func port(p *phone) string { _, port, _ := strings.Cut(p.addr(), ":"); return port }
+
+// TestDeadAir: a far end that sends nothing is hung up on.
+func TestDeadAir(t *testing.T) {
+	t.Parallel()
+	legs := make(chan lines.Leg, 1)
+	s := serve(t, Config{Open: true, OnCall: func(l lines.Leg) { _ = l.Answer(context.Background()); legs <- l }},
+		func(s *Server) { s.deadAir = 300 * time.Millisecond })
+	p := newPhone(t, s)
+	leg, _ := p.established(legs)
+	p.send(p.answer(p.expect("BYE"), "200 OK"))
+	receive(t, leg.Done(), "end")
+	if leg.End() != (lines.End{Err: lines.ErrMediaTimeout}) {
+		t.Errorf("%+v", leg.End())
+	}
+}

@@ -115,7 +115,8 @@ func (d *DB) pool(query string) *sql.DB {
 }
 
 // Words fills in what the two databases spell differently: {{id}} (an identity primary key),
-// {{bytes}} (a column of bytes) and {{skip locked}} (the end of a claiming SELECT).
+// {{bytes}} (a column of bytes) and {{skip locked}} (the end of a claiming SELECT). A line of a migration that begins
+// with {{sqlite}} or {{postgres}} is for that database alone.
 func (d *DB) Words(q string) string {
 	if !strings.Contains(q, "{{") {
 		return q

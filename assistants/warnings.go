@@ -2,6 +2,7 @@ package assistants
 
 import (
 	"fmt"
+	"strings"
 
 	"parley/catalog"
 )
@@ -76,6 +77,12 @@ func (j *judgement) hasTemperature() bool {
 	return !ok || m.Temperature
 }
 
+// builtinVoice reports a voice that reads everything in one manner.
+func (j *judgement) builtinVoice() bool {
+	v, ok := j.catalog.Voice(j.after.VoiceID.V)
+	return ok && strings.HasPrefix(v.Provider, "builtin")
+}
+
 // warnPending names what the voice engine does not carry out yet.
 func (j *judgement) warnPending() {
 	in := &j.in
@@ -84,9 +91,7 @@ func (j *judgement) warnPending() {
 		when bool
 	}{
 		{"mode", in.Mode.Has() && j.realtime()},
-		{"tts_emotion_enabled", in.TTSEmotionEnabled.V},
-		{"voice_stability", in.VoiceStability.Set && j.mode() != catalog.Multimodal},
-		{"voice_similarity", in.VoiceSimilarity.Set && j.mode() != catalog.Multimodal},
+		{"tts_emotion_enabled", in.TTSEmotionEnabled.V && j.builtinVoice()},
 		{"fillers", in.Fillers.V},
 		{"enable_noise_cancellation", in.EnableNoiseCancellation.V},
 		{"ambient_sound", in.AmbientSound.Has() && in.AmbientSound.V != "off"},

@@ -30,7 +30,7 @@ var May = []struct{ Room, Imports string }{
 	{"webhooks", "foundations accounts"},
 	{"chats", "foundations accounts assistants agent"},
 	{"numbers", "foundations accounts billing"},
-	{"messaging", "foundations accounts billing chats"},
+	{"messaging", "foundations accounts assistants billing chats"},
 	{"campaigns", "foundations accounts calls assistants numbers"},
 
 	// What makes it talk.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"parley/assistants"
+	"parley/chats"
 	"parley/db"
 	"parley/fault"
 	"parley/jobs"
@@ -72,64 +74,11 @@ type Ledger interface {
 	Refund(ctx context.Context, tx *db.Tx, owner int64, ref, kind string) error
 }
 
-// Thread names the conversation of a sender with a customer.
-type Thread struct {
-	Owner     int64
-	Assistant *int64
-	Sender    Sender
-	Phone     string
-	Name      string // of the customer; empty = unknown
-}
-
-// Said is a message for the history.
-type Said struct {
-	Customer bool // the customer's, else ours
-	Template bool
-	Human    bool
-	Text     string
-	Media    []Media
-	Cost     int64
-}
-
-// Media is a file that came with a message.
-type Media struct {
-	Type     string `json:"type"` // image, audio, video or document
-	URL      string `json:"url"`
-	Filename string `json:"filename"`
-}
-
-// Talk is a conversation as the chats room keeps it.
-type Talk struct {
-	ID        int64
-	UUID      string
-	Customer  string // name; empty = unknown
-	Assistant *int64
-	Sender    int64
-	Phone     string
-}
-
-// Conversations is the chats room.
-type Conversations interface {
-	// Thread finds the conversation or, with make, creates it; a template reopens one that ended.
-	Thread(ctx context.Context, tx *db.Tx, t Thread, make, template bool) (talk Talk, found bool, err error)
-	// Append stores a message of ours.
-	Append(ctx context.Context, tx *db.Tx, talk int64, s Said) (messageID int64, err error)
-	// Arrive stores a customer's message and has it answered delay after the last one, when the AI is on for both sides.
-	Arrive(ctx context.Context, tx *db.Tx, talk int64, s Said, answer bool, delay time.Duration) (messageID int64, err error)
-	// Owned finds a talk by its id.
-	Owned(ctx context.Context, q db.Q, talk int64) (Talk, error)
-}
-
-// Receipts stores message-status webhooks.
-type Receipts interface {
-	Add(ctx context.Context, tx *db.Tx, r Receipt) error
-}
-
 // Receipt is one forward step of a delivery.
 type Receipt struct {
 	Message  Message
 	Sender   Sender
-	Talk     Talk
+	Talk     chats.Conversation
 	At       time.Time
 	Provider *time.Time // the platform's own time of the step
 }
@@ -164,8 +113,9 @@ type Deps struct {
 	Jobs          *jobs.Runner
 	Gateway       Gateway
 	Ledger        Ledger
-	Conversations Conversations
-	Receipts      Receipts
+	Chats         *chats.Chats
+	Assistants    *assistants.Assistants
+	Report        func(ctx context.Context, tx *db.Tx, r Receipt) error // stores a message-status webhook
 	Prices        Prices
 	Currency      string
 	ResponseDelay time.Duration // between the last of several messages and their answer
@@ -173,10 +123,8 @@ type Deps struct {
 	// NumberByID and NumberByPhone find an owned number; false when there is none.
 	NumberByID    func(ctx context.Context, q db.Q, owner, id int64) (Number, bool, error)
 	NumberByPhone func(ctx context.Context, q db.Q, owner int64, phone string) (Number, bool, error)
-	// Answers reports whether an assistant may answer now: it exists and is not paused.
-	Answers func(ctx context.Context, q db.Q, owner, assistant int64) (bool, error)
 	// Transcribe turns a voice note into words; nil = voice notes stay files.
-	Transcribe func(ctx context.Context, m Media) (string, error)
+	Transcribe func(ctx context.Context, f chats.Attachment) (string, error)
 }
 
 // Messaging is the room.
@@ -191,7 +139,9 @@ func New(d Deps) *Messaging {
 	d.Jobs.Every("messaging.sync_senders", 5*time.Minute, m.SyncSenders)
 	d.Jobs.Every("messaging.sync_templates", 4*time.Hour, m.SyncTemplates)
 	d.Jobs.Register("messaging.abandoned", jobs.Options{}, m.abandoned)
-	d.Jobs.Register("messaging.voice_note", jobs.Options{MaxAttempts: 3}, m.voiceNote)
+	d.Jobs.Register("messaging.voice_note", jobs.Options{Queue: "chats", MaxAttempts: 3}, m.voiceNote)
+	d.Jobs.Register("messaging.reply", jobs.Options{Queue: "chats", Timeout: 2 * time.Minute, MaxAttempts: 3}, m.reply)
+	d.Chats.Use(chats.WhatsApp, channel{m})
 	return m
 }
 

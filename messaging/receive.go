@@ -5,9 +5,11 @@ import (
 	"errors"
 	"time"
 
+	"parley/chats"
 	"parley/db"
 	"parley/fault"
 	"parley/jobs"
+	"parley/wire"
 )
 
 // Incoming is a customer's message as a platform's callback brings it.
@@ -17,7 +19,7 @@ type Incoming struct {
 	ID       string // the platform's identifier of the message: a repeat is dropped
 	Name     string
 	Text     string
-	Media    []Media
+	Media    []chats.Attachment
 }
 
 // Receive stores a customer's message, restarts the window and has it answered. fresh is false for a repeat.
@@ -43,89 +45,136 @@ func (m *Messaging) Receive(ctx context.Context, in Incoming) (fresh bool, err e
 }
 
 func (m *Messaging) take(ctx context.Context, tx *db.Tx, s Sender, in Incoming) error {
+	c, err := contactOf(ctx, tx, s.ID, in.From)
+	if err != nil {
+		return err
+	}
 	now := tx.Now()
-	if err := touch(ctx, tx, s.ID, in.From, in.Name, now.Add(WindowSpan), now); err != nil {
-		return err
+	c.EndsAt, c.CustomerAt = db.At(now.Add(WindowSpan)), db.At(now)
+	msg := Message{Owner: s.Owner, SenderID: s.ID, Phone: in.From, Kind: "inbound", Text: in.Text, Ref: "in:" + itoa(s.ID) + ":" + in.ID, SID: &in.ID, Status: "received"}
+	talk, err := m.talk(ctx, tx, s, &c, in.From, in.Name)
+	if err == nil {
+		msg.TalkID = (*int64)(&talk.ID)
+		msg.EntryID, err = m.hear(ctx, tx, s, talk, in)
+	} else if errors.Is(err, errNobody) {
+		err = nil // kept, with its window; a conversation begins with an assistant
 	}
-	talk, _, err := m.Conversations.Thread(ctx, tx, Thread{Owner: s.Owner, Assistant: s.AssistantID, Sender: s, Phone: in.From, Name: in.Name}, true, false)
+	return errors.Join(err, saveContact(ctx, tx, &c), insertMessage(ctx, tx, &msg))
+}
+
+// hear puts the message into the history and has it answered; a voice note is recognised first.
+func (m *Messaging) hear(ctx context.Context, tx *db.Tx, s Sender, talk chats.Conversation, in Incoming) (*int64, error) {
+	if m.Transcribe != nil && in.Text == "" && len(in.Media) == 1 && in.Media[0].Type == "audio" {
+		return nil, m.Jobs.Add(ctx, tx, jobs.New{Kind: "messaging.voice_note", Args: noteArgs{s.ID, talk.ID, in.Media[0]}})
+	}
+	e, err := m.Chats.Heard(ctx, tx, talk.ID, in.Text, in.Media)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	answer := false
-	if s.AssistantID != nil && s.AIEnabled {
-		if answer, err = m.Answers(ctx, tx, s.Owner, *s.AssistantID); err != nil {
-			return err
-		}
+	return &e.ID, m.answerLater(ctx, tx, s, talk)
+}
+
+type replyArgs struct {
+	Sender int64    `json:"sender"`
+	Talk   chats.ID `json:"talk"`
+}
+
+// answerLater queues an answer when the AI is on for the sender and the conversation.
+func (m *Messaging) answerLater(ctx context.Context, tx *db.Tx, s Sender, talk chats.Conversation) error {
+	if s.AssistantID == nil || !s.AIEnabled || !talk.AIEnabled {
+		return nil
 	}
-	delay := m.ResponseDelay
+	return m.Jobs.Add(ctx, tx, jobs.New{Kind: "messaging.reply", Unique: "reply:" + itoa(int64(talk.ID)), Args: replyArgs{s.ID, talk.ID}, RunAt: tx.Now().Add(m.delay(s))})
+}
+
+func (m *Messaging) delay(s Sender) time.Duration {
 	if s.ResponseDelay != nil {
-		delay = time.Duration(*s.ResponseDelay) * time.Second
+		return time.Duration(*s.ResponseDelay) * time.Second
 	}
-	note := m.Transcribe != nil && in.Text == "" && len(in.Media) == 1 && in.Media[0].Type == "audio"
-	entry, err := m.Conversations.Arrive(ctx, tx, talk.ID, Said{Customer: true, Text: in.Text, Media: in.Media}, answer && !note, delay)
+	return m.ResponseDelay
+}
+
+// reply answers everything that came within the response delay of each other together.
+func (m *Messaging) reply(ctx context.Context, job jobs.Job) error {
+	var args replyArgs
+	if err := job.Decode(&args); err != nil {
+		return err
+	}
+	var s Sender
+	if err := m.DB.Get(ctx, &s, `SELECT `+senderColumns+` FROM wa_senders WHERE id = $1`, args.Sender); err != nil {
+		return ignoreNone(err)
+	}
+	talk, err := m.Chats.ByID(ctx, m.DB, args.Talk)
 	if err != nil {
 		return err
 	}
-	if note {
-		err = m.Jobs.Add(ctx, tx, jobs.New{Kind: "messaging.voice_note", Args: noteArgs{talk.ID, entry, in.Media[0], answer, delay}})
-		if err != nil {
-			return err
-		}
+	if due := talk.LastMessageAt.Add(m.delay(s)); due.After(m.DB.Now()) {
+		return jobs.Snooze(due)
 	}
-	msg := Message{Owner: s.Owner, SenderID: s.ID, TalkID: &talk.ID, EntryID: &entry, Phone: in.From, Kind: "inbound", Text: in.Text, Ref: "in:" + itoa(s.ID) + ":" + in.ID, SID: &in.ID, Status: "received"}
-	return insertMessage(ctx, tx, &msg)
+	_, err = m.Chats.Continue(ctx, args.Talk)
+	if f := fault.Of(err); err != nil && f.Kind != fault.Internal && f.Code != "UNKNOWN_ERROR" {
+		return jobs.Never(err) // refused for good: no balance, window over
+	}
+	return err
+}
+
+func ignoreNone(err error) error {
+	if errors.Is(err, db.ErrNone) {
+		return nil
+	}
+	return err
 }
 
 type noteArgs struct {
-	Talk   int64         `json:"talk"`
-	Entry  int64         `json:"entry"`
-	Media  Media         `json:"media"`
-	Answer bool          `json:"answer"`
-	Delay  time.Duration `json:"delay"`
+	Sender int64            `json:"sender"`
+	Talk   chats.ID         `json:"talk"`
+	File   chats.Attachment `json:"file"`
 }
 
-// Transcripts is what the chats room offers for voice notes; Conversations may fill it.
-type Transcripts interface {
-	// Transcribed puts words to a stored voice note and, when asked, has it answered.
-	Transcribed(ctx context.Context, tx *db.Tx, talk, entry int64, text string, answer bool, delay time.Duration) error
-}
-
-// voiceNote recognises a voice note, then lets it be answered. A note nobody can read is answered as a file.
+// voiceNote recognises a voice note and passes it on. One that cannot be read stays a file without words.
 func (m *Messaging) voiceNote(ctx context.Context, job jobs.Job) error {
 	var args noteArgs
 	if err := job.Decode(&args); err != nil {
 		return err
 	}
-	text, err := m.Transcribe(ctx, args.Media)
+	text, err := m.Transcribe(ctx, args.File)
 	if err != nil && job.Try < 3 {
 		return err
 	}
-	t, ok := m.Conversations.(Transcripts)
-	if !ok {
-		return errors.New("messaging: conversations take no transcripts")
-	}
 	return m.DB.Do(ctx, func(tx *db.Tx) error {
-		return t.Transcribed(ctx, tx, args.Talk, args.Entry, text, args.Answer, args.Delay)
+		var s Sender
+		if err := tx.Get(ctx, &s, `SELECT `+senderColumns+` FROM wa_senders WHERE id = $1`, args.Sender); err != nil {
+			return ignoreNone(err)
+		}
+		if _, err := m.Chats.Heard(ctx, tx, args.Talk, text, []chats.Attachment{args.File}); err != nil {
+			return err
+		}
+		talk, err := m.Chats.ByID(ctx, tx, args.Talk)
+		return errors.Join(err, m.answerLater(ctx, tx, s, talk))
 	})
 }
 
-// Answer sends the assistant's words in a conversation: a freeform message, charged like any other. It is dropped, with
-// false, when the window is over.
-func (m *Messaging) Answer(ctx context.Context, senderID int64, phone, text string) (sent bool, r Receipted, err error) {
-	var s Sender
-	err = m.DB.Get(ctx, &s, `SELECT `+senderColumns+` FROM wa_senders WHERE id = $1`, senderID)
-	if errors.Is(err, db.ErrNone) {
-		return false, r, nil
-	}
+// channel sends what chats say in WhatsApp conversations: freeform messages, charged like any other.
+type channel struct{ m *Messaging }
+
+// Send refuses what the window, the sender's state or the balance does not allow.
+func (c channel) Send(ctx context.Context, talk chats.Conversation, o chats.Outgoing) error {
+	s, err := c.m.Sender(ctx, c.m.DB, int64(talk.Owner), talk.Sender.ID)
 	if err != nil {
-		return false, r, err
+		return err
 	}
-	w, err := m.Window(ctx, s.ID, phone)
-	if err != nil || !w.Open() || s.Status != SenderOnline {
-		return false, r, err
+	if err := reachable(s, talk.Customer.Phone); err != nil {
+		return err
 	}
-	r, err = m.freeform(ctx, s, phone, text)
-	return err == nil, r, err
+	known, err := contactOf(ctx, c.m.DB, s.ID, talk.Customer.Phone)
+	if err != nil {
+		return err
+	}
+	if !known.window(c.m.DB.Now()).Open() {
+		return fault.New(fault.Forbidden, "SESSION_EXPIRED", "The 24-hour messaging window is over. Send a template, or wait until the customer writes.")
+	}
+	_, err = c.m.freeform(ctx, s, talk.Customer.Phone, o)
+	return err
 }
 
 // Update is a delivery callback.
@@ -153,6 +202,11 @@ func (m *Messaging) Delivery(ctx context.Context, sender int64, u Update) error 
 			if err := m.Ledger.Refund(ctx, tx, msg.Owner, msg.Ref, "whatsapp_"+msg.Kind); err != nil {
 				return err
 			}
+			if msg.TalkID != nil {
+				if err := m.Chats.Refund(ctx, tx, chats.ID(*msg.TalkID), wire.Money(msg.Price)); err != nil {
+					return err
+				}
+			}
 		}
 		if _, err := tx.Exec(ctx, `UPDATE wa_messages SET status = $1, error_code = $2, error_message = $3, updated_at = $4 WHERE id = $5`,
 			msg.Status, msg.ErrorCode, msg.ErrorText, msg.UpdatedAt, msg.ID); err != nil {
@@ -168,7 +222,7 @@ func (m *Messaging) report(ctx context.Context, tx *db.Tx, msg Message, u Update
 	if err != nil || s.ReceiptsURL == "" || msg.TalkID == nil {
 		return err
 	}
-	talk, err := m.Conversations.Owned(ctx, tx, *msg.TalkID)
+	talk, err := m.Chats.ByID(ctx, tx, chats.ID(*msg.TalkID))
 	if err != nil {
 		return err
 	}
@@ -176,5 +230,5 @@ func (m *Messaging) report(ctx context.Context, tx *db.Tx, msg Message, u Update
 	if !u.At.IsZero() {
 		r.Provider = &u.At
 	}
-	return m.Receipts.Add(ctx, tx, r)
+	return m.Report(ctx, tx, r)
 }

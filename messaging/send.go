@@ -9,9 +9,12 @@ import (
 
 	"github.com/google/uuid"
 
+	"parley/assistants"
+	"parley/chats"
 	"parley/db"
 	"parley/fault"
 	"parley/jobs"
+	"parley/wire"
 )
 
 var strictE164 = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
@@ -25,7 +28,7 @@ type Send struct {
 
 // Receipted is an accepted message.
 type Receipted struct {
-	Talk    Talk
+	Talk    chats.Conversation
 	Entry   int64 // id in the conversation's history
 	Message Message
 	Window  Window
@@ -49,7 +52,8 @@ func (m *Messaging) SendTemplate(ctx context.Context, owner int64, s Send) (Rece
 		return Receipted{}, err
 	}
 	msg := Message{Owner: owner, SenderID: sender.ID, Phone: s.To, Outbound: true, Initiated: true, Kind: t.Category, Text: text, Price: m.Prices.template(t.Category)}
-	return m.deliver(ctx, sender, msg, Outgoing{Sender: sender, To: s.To, Template: &t, Params: params, Text: text}, s.Name)
+	o := Outgoing{Sender: sender, To: s.To, Template: &t, Params: params, Text: text}
+	return m.deliver(ctx, sender, msg, o, chats.Outgoing{Text: text, Human: true}, s.Name)
 }
 
 // sendable runs the checks that need no more than the sender and the template.
@@ -83,7 +87,7 @@ func (m *Messaging) sendable(sender Sender, t Template, s Send) (text string, pa
 
 func reachable(sender Sender, to string) error {
 	if !strictE164.MatchString(to) {
-		return fault.New(fault.Invalid, "INVALID_PHONE", "This phone number cannot be messaged. Write it in E.164 form, for example +14155551234.")
+		return badPhone()
 	}
 	if sender.Status != SenderOnline {
 		return fault.New(fault.Invalid, "SENDER_OFFLINE", "This sender cannot send while its status is %s. Bring it online, then try again.", sender.Status.Label())
@@ -100,25 +104,24 @@ func (m *Messaging) SendFreeform(ctx context.Context, owner, senderID int64, to,
 	if err := reachable(sender, to); err != nil {
 		return Receipted{}, err
 	}
-	w, err := m.Window(ctx, sender.ID, to)
+	c, err := contactOf(ctx, m.DB, sender.ID, to)
 	if err != nil {
 		return Receipted{}, err
 	}
-	if !w.Open() {
-		f := fault.New(fault.Forbidden, "SESSION_EXPIRED", "The 24-hour messaging window is over. Send a template, or wait until the customer writes.")
-		return Receipted{Window: w}, f.With("session_status", w)
+	if w := c.window(m.DB.Now()); c.TalkID == nil || !w.Open() {
+		return Receipted{Window: w}, fault.New(fault.Forbidden, "SESSION_EXPIRED", "The 24-hour messaging window is over. Send a template, or wait until the customer writes.")
 	}
-	return m.freeform(ctx, sender, to, text)
+	return m.freeform(ctx, sender, to, chats.Outgoing{Text: text, Human: true})
 }
 
-func (m *Messaging) freeform(ctx context.Context, sender Sender, to, text string) (Receipted, error) {
-	msg := Message{Owner: sender.Owner, SenderID: sender.ID, Phone: to, Outbound: true, Kind: "freeform", Text: text, Price: m.Prices.Freeform}
-	return m.deliver(ctx, sender, msg, Outgoing{Sender: sender, To: to, Text: text}, "")
+func (m *Messaging) freeform(ctx context.Context, sender Sender, to string, said chats.Outgoing) (Receipted, error) {
+	msg := Message{Owner: sender.Owner, SenderID: sender.ID, Phone: to, Outbound: true, Kind: "freeform", Text: said.Text, Price: m.Prices.Freeform}
+	return m.deliver(ctx, sender, msg, Outgoing{Sender: sender, To: to, Text: said.Text}, said, "")
 }
 
 // deliver reserves the price, hands the message to the platform and records what it answered. What a crash leaves
 // between the two is cleaned up by the job "messaging.abandoned": nothing is charged that was not recorded as sent.
-func (m *Messaging) deliver(ctx context.Context, sender Sender, msg Message, o Outgoing, name string) (Receipted, error) {
+func (m *Messaging) deliver(ctx context.Context, sender Sender, msg Message, o Outgoing, said chats.Outgoing, name string) (Receipted, error) {
 	msg.Ref = uuid.NewString()
 	msg.Status = "sending"
 	o.Ref = msg.Ref
@@ -134,7 +137,7 @@ func (m *Messaging) deliver(ctx context.Context, sender Sender, msg Message, o O
 	}
 	var r Receipted
 	err = m.DB.Do(ctx, func(tx *db.Tx) (err error) {
-		r, err = m.accepted(ctx, tx, sender, msg, o, sid, name)
+		r, err = m.accepted(ctx, tx, sender, msg, o, said, sid, name)
 		return err
 	})
 	return r, err
@@ -184,38 +187,74 @@ func (m *Messaging) recipientFits(ctx context.Context, tx *db.Tx, sender int64, 
 }
 
 // accepted books the price and stores the message where it belongs.
-func (m *Messaging) accepted(ctx context.Context, tx *db.Tx, sender Sender, msg Message, o Outgoing, sid, name string) (r Receipted, err error) {
-	template := o.Template != nil
-	r.Talk, _, err = m.Conversations.Thread(ctx, tx, Thread{Owner: msg.Owner, Assistant: sender.AssistantID, Sender: sender, Phone: msg.Phone, Name: name}, true, template)
+func (m *Messaging) accepted(ctx context.Context, tx *db.Tx, sender Sender, msg Message, o Outgoing, said chats.Outgoing, sid, name string) (r Receipted, err error) {
+	c, err := contactOf(ctx, tx, sender.ID, msg.Phone)
 	if err != nil {
 		return r, err
 	}
-	if r.Entry, err = m.Conversations.Append(ctx, tx, r.Talk.ID, Said{Template: template, Text: msg.Text, Cost: msg.Price}); err != nil {
+	if r.Talk, err = m.talk(ctx, tx, sender, &c, msg.Phone, name); err != nil {
 		return r, err
 	}
-	w, err := m.window(ctx, tx, sender.ID, msg.Phone)
-	if err != nil {
-		return r, err
-	}
-	if template && !w.Open() {
-		w.EndsAt = tx.Now().Add(WindowSpan)
-		err = touch(ctx, tx, sender.ID, msg.Phone, name, w.EndsAt, time.Time{})
+	var entry chats.Entry
+	if o.Template != nil {
+		entry, err = m.Chats.TemplateSent(ctx, tx, r.Talk.ID, msg.Text, wire.Money(msg.Price))
+		if !c.window(tx.Now()).Open() {
+			c.EndsAt = db.At(tx.Now().Add(WindowSpan))
+		}
 	} else {
-		err = touch(ctx, tx, sender.ID, msg.Phone, name, time.Time{}, time.Time{})
+		entry, err = m.Chats.Said(ctx, tx, r.Talk.ID, said, wire.Money(msg.Price))
 	}
 	if err != nil {
 		return r, err
 	}
-	w.Known, r.Window = true, w
+	if err := saveContact(ctx, tx, &c); err != nil {
+		return r, err
+	}
 	if err := m.Ledger.Settle(ctx, tx, msg.Owner, msg.Ref, "whatsapp_"+msg.Kind, msg.Price, sender.AssistantID); err != nil {
 		return r, err
 	}
-	msg.SID, msg.Status, msg.TalkID, msg.EntryID = &sid, Queued, &r.Talk.ID, &r.Entry
+	msg.SID, msg.Status, msg.TalkID, msg.EntryID = &sid, Queued, (*int64)(&r.Talk.ID), &entry.ID
 	_, err = tx.Exec(ctx, `UPDATE wa_messages SET sid = $1, status = $2, conversation_id = $3, entry_id = $4, updated_at = $5 WHERE id = $6`,
-		sid, msg.Status, r.Talk.ID, r.Entry, db.At(tx.Now()), msg.ID)
-	r.Message = msg
+		sid, msg.Status, msg.TalkID, msg.EntryID, db.At(tx.Now()), msg.ID)
+	r.Message, r.Entry, r.Window = msg, entry.ID, c.window(tx.Now())
 	return r, err
 }
+
+// talk finds the conversation with a contact or opens it, and keeps what was learnt of the name.
+func (m *Messaging) talk(ctx context.Context, tx *db.Tx, s Sender, c *contact, phone, name string) (chats.Conversation, error) {
+	c.SenderID, c.Phone = s.ID, &phone
+	if c.Name == nil {
+		c.Name = orNil(name)
+	}
+	if c.TalkID != nil {
+		id := chats.ID(*c.TalkID)
+		if c.Name != nil {
+			if err := m.Chats.Rename(ctx, tx, id, *c.Name, s.DisplayName); err != nil {
+				return chats.Conversation{}, err
+			}
+		}
+		return m.Chats.ByID(ctx, tx, id)
+	}
+	if s.AssistantID == nil {
+		return chats.Conversation{}, errNobody
+	}
+	a, err := m.Assistants.ByID(ctx, tx, assistants.ID(*s.AssistantID))
+	if err != nil {
+		return chats.Conversation{}, err
+	}
+	customer := chats.Customer{Phone: phone}
+	if c.Name != nil {
+		customer.Name = *c.Name
+	}
+	talk, err := m.Chats.OverWhatsApp(ctx, tx, a, chats.Sender{ID: s.ID, Phone: s.Phone, Name: s.DisplayName}, customer)
+	if err == nil {
+		c.TalkID = (*int64)(&talk.ID)
+	}
+	return talk, err
+}
+
+// errNobody: without an assistant there is nobody to hold a conversation.
+var errNobody = errors.New("messaging: the sender has no assistant")
 
 // refused gives the price back. Where a conversation exists already the failure is part of its story.
 func (m *Messaging) refused(ctx context.Context, sender Sender, msg Message, o Outgoing, cause error) error {
@@ -223,8 +262,8 @@ func (m *Messaging) refused(ctx context.Context, sender Sender, msg Message, o O
 		if err := m.Ledger.Release(ctx, tx, msg.Owner, msg.Ref); err != nil {
 			return err
 		}
-		talk, found, err := m.Conversations.Thread(ctx, tx, Thread{Owner: msg.Owner, Sender: sender, Phone: msg.Phone}, false, false)
-		if err != nil || !found {
+		c, err := contactOf(ctx, tx, sender.ID, msg.Phone)
+		if err != nil || c.TalkID == nil {
 			_, err2 := tx.Exec(ctx, `DELETE FROM wa_messages WHERE id = $1`, msg.ID)
 			return errors.Join(err, err2)
 		}
@@ -233,7 +272,7 @@ func (m *Messaging) refused(ctx context.Context, sender Sender, msg Message, o O
 			code, text = r.Code, r.Message
 		}
 		_, err = tx.Exec(ctx, `UPDATE wa_messages SET status = 'failed', conversation_id = $1, error_code = $2, error_message = $3, updated_at = $4 WHERE id = $5`,
-			talk.ID, code, text, db.At(tx.Now()), msg.ID)
+			c.TalkID, code, text, db.At(tx.Now()), msg.ID)
 		return err
 	})
 	if err == nil && o.Template != nil {
@@ -265,36 +304,36 @@ func (m *Messaging) abandoned(ctx context.Context, job jobs.Job) error {
 	})
 }
 
-// Window reads the messaging window of a sender and a recipient.
-func (m *Messaging) Window(ctx context.Context, sender int64, phone string) (Window, error) {
-	return m.window(ctx, m.DB, sender, phone)
-}
-
 // Session is the answer of the session-status route.
 type Session struct {
 	Window
-	Talk  Talk
-	Found bool
+	Talk int64
+	Name *string // of the customer
 }
 
-// Session looks up the conversation and its window; it writes nothing.
+// Session looks up the conversation with a recipient and its window; it writes nothing.
 func (m *Messaging) Session(ctx context.Context, owner, senderID int64, phone string) (Session, error) {
 	sender, err := m.Sender(ctx, m.DB, owner, senderID)
-	if err != nil {
+	if fault.Is(err, fault.NotFound) {
 		return Session{}, fault.New(fault.NotFound, "SENDER_NOT_FOUND", "Sender not found")
 	}
-	if !strictE164.MatchString(phone) {
-		return Session{}, fault.New(fault.Invalid, "INVALID_PHONE", "This phone number cannot be messaged. Write it in E.164 form, for example +14155551234.")
+	if err != nil {
+		return Session{}, err
 	}
-	var s Session
-	err = m.DB.Do(ctx, func(tx *db.Tx) (err error) {
-		s.Talk, s.Found, err = m.Conversations.Thread(ctx, tx, Thread{Owner: owner, Sender: sender, Phone: phone}, false, false)
-		if err != nil {
-			return err
-		}
-		s.Window, err = m.window(ctx, tx, sender.ID, phone)
-		s.Known = s.Found
-		return err
-	})
-	return s, err
+	if !strictE164.MatchString(phone) {
+		return Session{}, badPhone()
+	}
+	c, err := contactOf(ctx, m.DB, sender.ID, phone)
+	if err != nil {
+		return Session{}, err
+	}
+	s := Session{Window: c.window(m.DB.Now()), Name: c.Name}
+	if c.TalkID != nil {
+		s.Talk = *c.TalkID
+	}
+	return s, nil
+}
+
+func badPhone() error {
+	return fault.New(fault.Invalid, "INVALID_PHONE", "This phone number cannot be messaged. Write it in E.164 form, for example +14155551234.")
 }

@@ -55,7 +55,6 @@ type Sender struct {
 	AIEnabled     bool         `db:"ai_enabled"`
 	ResponseDelay *int64       `db:"response_delay"` // seconds; nil = the installation's
 	ReceiptsURL   string       `db:"receipts_url"`
-	Secret        string       `db:"receipts_secret"` // whsec_…
 	Carrier       string       `db:"carrier"`
 	CarrierRef    string       `db:"carrier_ref"`
 	Credentials   string       `db:"credentials"` // sealed

@@ -2,8 +2,6 @@ package messaging
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base64"
 
 	"parley/db"
 	"parley/fault"
@@ -22,23 +20,17 @@ type NewSender struct {
 func (m *Messaging) Attach(ctx context.Context, tx *db.Tx, owner int64, n NewSender) (Sender, error) {
 	s := Sender{
 		Owner: owner, Phone: n.Phone, DisplayName: n.DisplayName, Status: n.State.Status, Quality: n.State.Quality, Limit: n.State.Limit, LimitKnown: n.State.LimitKnown,
-		AssistantID: n.AssistantID, AIEnabled: true, Secret: newSecret(), Carrier: n.Carrier, CarrierRef: n.Ref, Credentials: n.Credentials, CreatedAt: db.At(tx.Now()),
+		AssistantID: n.AssistantID, AIEnabled: true, Carrier: n.Carrier, CarrierRef: n.Ref, Credentials: n.Credentials, CreatedAt: db.At(tx.Now()),
 	}
 	s.UpdatedAt, s.SyncedAt = s.CreatedAt, s.CreatedAt
 	err := tx.Get(ctx, &s.ID, `INSERT INTO wa_senders (account_id, phone_number, display_name, status, quality_rating, messaging_limit, limit_known, assistant_id,
-		receipts_secret, carrier, carrier_ref, credentials, synced_at, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13, $13) RETURNING id`,
-		owner, s.Phone, s.DisplayName, s.Status, s.Quality, s.Limit, s.LimitKnown, s.AssistantID, s.Secret, s.Carrier, s.CarrierRef, s.Credentials, s.CreatedAt)
+		carrier, carrier_ref, credentials, synced_at, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $12) RETURNING id`,
+		owner, s.Phone, s.DisplayName, s.Status, s.Quality, s.Limit, s.LimitKnown, s.AssistantID, s.Carrier, s.CarrierRef, s.Credentials, s.CreatedAt)
 	if db.IsUnique(err) {
 		return s, fault.New(fault.Invalid, "SENDER_EXISTS", "A sender with this phone number exists already.")
 	}
 	return s, err
-}
-
-func newSecret() string {
-	key := make([]byte, 32)
-	rand.Read(key) // never fails
-	return "whsec_" + base64.StdEncoding.EncodeToString(key)
 }
 
 // SenderChange is what a customer may change; nil leaves a thing alone.

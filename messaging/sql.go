@@ -9,7 +9,7 @@ import (
 )
 
 const senderColumns = `id, account_id, phone_number, display_name, status, quality_rating, messaging_limit, limit_known, assistant_id, ai_enabled,
-	response_delay, receipts_url, receipts_secret, carrier, carrier_ref, credentials, synced_at, created_at, updated_at`
+	response_delay, receipts_url, carrier, carrier_ref, credentials, synced_at, created_at, updated_at`
 
 const templateColumns = `id, account_id, sender_id, name, language, category, status, body_text, variables, examples, carrier_ref, asks_call_permission,
 	rejected_reason, synced_at, created_at, updated_at`
@@ -50,37 +50,32 @@ type contact struct {
 	Phone      *string `db:"phone_number"`
 	PlatformID *string `db:"platform_id"`
 	Name       *string `db:"name"`
+	TalkID     *int64  `db:"conversation_id"`
 	EndsAt     db.Time `db:"window_ends_at"`
 	CustomerAt db.Time `db:"customer_at"`
 }
 
-const contactColumns = `id, sender_id, phone_number, platform_id, name, window_ends_at, customer_at`
+const contactColumns = `id, sender_id, phone_number, platform_id, name, conversation_id, window_ends_at, customer_at`
 
-// window reads what may be sent to a recipient now.
-func (m *Messaging) window(ctx context.Context, q db.Q, sender int64, phone string) (Window, error) {
-	w := Window{Now: m.DB.Now()}
-	var c contact
-	err := q.Get(ctx, &c, `SELECT `+contactColumns+` FROM wa_contacts WHERE sender_id = $1 AND phone_number = $2`, sender, phone)
+// contactOf finds what a sender knows of a number; the zero contact when nothing.
+func contactOf(ctx context.Context, q db.Q, sender int64, phone string) (c contact, err error) {
+	err = q.Get(ctx, &c, `SELECT `+contactColumns+` FROM wa_contacts WHERE sender_id = $1 AND phone_number = $2`, sender, phone)
 	if errors.Is(err, db.ErrNone) {
-		return w, nil
+		err = nil
 	}
-	w.EndsAt, w.Customer = c.EndsAt.Time(), c.CustomerAt.Time()
-	return w, err
+	return c, err
 }
 
-// touch finds or makes the contact and moves its window; a zero end leaves the window alone.
-func touch(ctx context.Context, tx *db.Tx, sender int64, phone, name string, ends, customer time.Time) error {
-	at := func(t time.Time) db.Time {
-		if t.IsZero() {
-			return 0
-		}
-		return db.At(t)
-	}
-	_, err := tx.Exec(ctx, `INSERT INTO wa_contacts (sender_id, phone_number, name, window_ends_at, customer_at, created_at) VALUES ($1, $2, $3, $4, $5, $6)
-		ON CONFLICT (sender_id, phone_number) DO UPDATE SET name = coalesce(wa_contacts.name, excluded.name),
-		window_ends_at = coalesce(excluded.window_ends_at, wa_contacts.window_ends_at), customer_at = coalesce(excluded.customer_at, wa_contacts.customer_at)`,
-		sender, phone, orNil(name), at(ends), at(customer), db.At(tx.Now()))
-	return err
+func (c contact) window(now time.Time) Window {
+	return Window{Known: c.TalkID != nil, EndsAt: c.EndsAt.Time(), Customer: c.CustomerAt.Time(), Now: now}
+}
+
+// saveContact stores a contact; what was known of the name is kept.
+func saveContact(ctx context.Context, tx *db.Tx, c *contact) error {
+	return tx.Get(ctx, &c.ID, `INSERT INTO wa_contacts (sender_id, phone_number, name, conversation_id, window_ends_at, customer_at, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (sender_id, phone_number) DO UPDATE SET name = coalesce(wa_contacts.name, excluded.name), conversation_id = excluded.conversation_id,
+		window_ends_at = excluded.window_ends_at, customer_at = excluded.customer_at RETURNING id`,
+		c.SenderID, c.Phone, c.Name, c.TalkID, c.EndsAt, c.CustomerAt, db.At(tx.Now()))
 }
 
 func orNil(s string) *string {

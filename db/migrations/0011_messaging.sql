@@ -12,7 +12,6 @@ CREATE TABLE wa_senders (
     ai_enabled      BOOLEAN NOT NULL DEFAULT TRUE,
     response_delay  BIGINT,
     receipts_url    TEXT NOT NULL DEFAULT '',
-    receipts_secret TEXT NOT NULL DEFAULT '',
     carrier         TEXT NOT NULL,
     carrier_ref     TEXT NOT NULL,
     credentials     TEXT NOT NULL DEFAULT '',
@@ -50,10 +49,11 @@ CREATE TABLE wa_contacts (
     sender_id      BIGINT NOT NULL REFERENCES wa_senders (id) ON DELETE CASCADE,
     phone_number   TEXT,
     platform_id    TEXT,
-    name           TEXT,
-    window_ends_at BIGINT,
-    customer_at    BIGINT,
-    created_at     BIGINT NOT NULL,
+    name            TEXT,
+    conversation_id BIGINT,
+    window_ends_at  BIGINT,
+    customer_at     BIGINT,
+    created_at      BIGINT NOT NULL,
     UNIQUE (sender_id, phone_number),
     UNIQUE (sender_id, platform_id)
 );

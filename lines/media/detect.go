@@ -37,6 +37,7 @@ type ear struct {
 	run      int       // windows in a row that contradict speaking
 	onset    time.Time // beginning of the first window of that run
 	voiced   time.Time // end of the last voiced window
+	level    level
 }
 
 func (e *ear) init(d Detector, rate int) {
@@ -68,7 +69,9 @@ func (e *ear) full() bool { return e.detector != nil && e.n >= e.window }
 func (e *ear) listen(threshold float32, post func(lines.Event)) {
 	used := 0
 	for ; used+e.window <= e.n; used += e.window {
-		p := e.detector.Speech(e.buf[used : used+e.window])
+		window := e.buf[used : used+e.window]
+		p := e.detector.Speech(window)
+		e.level.window(window, e.speaking)
 		end := e.newest.Add(-time.Duration(e.n-used-e.window) * time.Second / time.Duration(e.rate))
 		e.step(p, threshold, end, post)
 	}
@@ -83,8 +86,8 @@ func (e *ear) step(p, threshold float32, end time.Time, post func(lines.Event)) 
 			return
 		}
 		if e.run++; e.run == endWindows {
+			post(lines.Event{Kind: lines.SpeechEnd, At: e.voiced.Add(-e.level.hangover(e.run))})
 			e.speaking, e.run = false, 0
-			post(lines.Event{Kind: lines.SpeechEnd, At: e.voiced})
 		}
 		return
 	}
@@ -97,8 +100,60 @@ func (e *ear) step(p, threshold float32, end time.Time, post func(lines.Event)) 
 	}
 	if e.run == beginWindows {
 		e.speaking, e.run, e.voiced = true, 0, end
+		e.level.peak = 0
 		post(lines.Event{Kind: lines.SpeechStart, At: e.onset})
 	}
+}
+
+const (
+	blocksPerWindow = 4 // 8 ms each
+	blocksKept      = 64
+	blocksSearched  = 36 // 288 ms
+	blockDur        = 32 * time.Millisecond / blocksPerWindow
+)
+
+// level follows the energy of the signal in blocks of 8 ms. The detector goes on saying speech for up to 200 ms after the
+// last sound; level tells how long that was.
+type level struct {
+	block [blocksKept]float32 // mean squares, a ring
+	n     int
+	floor float32 // of the noise
+	peak  float32 // of this turn
+}
+
+func (l *level) window(pcm []int16, speaking bool) {
+	size := len(pcm) / blocksPerWindow
+	for i := range blocksPerWindow {
+		var sum int64
+		for _, s := range pcm[i*size : (i+1)*size] {
+			sum += int64(s) * int64(s)
+		}
+		e := float32(sum) / float32(size)
+		l.block[l.n%blocksKept] = e
+		l.n++
+		switch {
+		case l.n == 1:
+			l.floor = min(e, 100*100)
+		case e < l.floor:
+			l.floor = e
+		case !speaking:
+			l.floor += (e - l.floor) / 64
+		}
+		l.peak = max(l.peak, e)
+	}
+}
+
+// hangover is how much of the end of the last voiced window was no sound: less than 9 dB above the noise or 30 dB below the
+// loudest of the turn. run windows came after it. It is 0 when no sound is found nearby, as in loud noise.
+func (l *level) hangover(run int) time.Duration {
+	gate := max(8*l.floor, l.peak/1000, 16*16)
+	last := l.n - 1 - run*blocksPerWindow
+	for back := range min(blocksSearched, last+1) {
+		if l.block[(last-back)%blocksKept] > gate {
+			return time.Duration(back) * blockDur
+		}
+	}
+	return 0
 }
 
 // EnergyDetector takes any sound well above the noise for speech, tones too: for load tests whose callers do not speak.

@@ -1,0 +1,78 @@
+package media
+
+import (
+	"testing"
+	"time"
+
+	"parley/audio"
+	"parley/lines"
+)
+
+// script is a detector that reads its answer off the samples.
+type script struct{}
+
+func (script) Window() int { return 256 }
+func (script) Speech(pcm []int16) float32 {
+	peak := int16(0)
+	for _, s := range pcm[64:192] {
+		peak = max(peak, s)
+	}
+	return float32(peak) / 1000
+}
+
+func TestTurnsOfSpeech(t *testing.T) {
+	k := newDesk(t, Config{}, func(int) Detector { return script{} })
+	begin := k.now
+	say := func(level int16, ms int) { // a square wave, whose peaks the detector reads
+		pcm := flat(level, 8*ms)
+		for i := 0; i < len(pcm); i += 3 {
+			pcm[i] = -pcm[i] / 2
+		}
+		k.say(pcm)
+	}
+	say(0, 640)
+	say(900, 20) // a click
+	say(0, 300)
+	say(900, 640)
+	say(0, 60) // a pause in the sentence
+	say(400, 320)
+	say(0, 640)
+	var got []time.Duration
+	for len(k.events) > 0 {
+		if e := <-k.events; e.Kind == lines.SpeechStart || e.Kind == lines.SpeechEnd {
+			got = append(got, e.At.Sub(begin))
+		}
+	}
+	// The packet of a sample arrives when its 20 ms are over.
+	want := []time.Duration{960 * time.Millisecond, 1980 * time.Millisecond}
+	if len(got) != 2 || (got[0]-want[0]).Abs() > 36*time.Millisecond || (got[1]-want[1]).Abs() > 36*time.Millisecond {
+		t.Errorf("turns at %v, want %v", got, want)
+	}
+	k.SetThreshold(0.95)
+	say(900, 640)
+	k.want("above every sound", len(k.kinds()), 0)
+}
+
+func TestSpeechEndsWhenPacketsStop(t *testing.T) {
+	k := newDesk(t, Config{}, func(int) Detector { return script{} })
+	k.say(flat(900, 8000))
+	k.step(20)
+	k.want("events", k.kinds(), []lines.EventKind{lines.FirstIn, lines.SpeechStart, lines.SpeechEnd})
+}
+
+func TestEnergyDetector(t *testing.T) {
+	d := NewEnergyDetector(8000)
+	loud, quiet := make([]int16, 256), make([]int16, 256)
+	audio.GenSignal(loud, 8000, 0, audio.Tone{Hz: 440, Level: 0.2})
+	audio.GenSignal(quiet, 8000, 0, audio.Tone{Hz: 440, Level: 0.004})
+	for i := range 50 {
+		if d.Speech(quiet) != 0 {
+			t.Fatalf("hum taken for speech in window %d", i)
+		}
+	}
+	for i := range 50 {
+		if d.Speech(loud) != 1 {
+			t.Fatalf("loud window %d missed", i)
+		}
+	}
+}

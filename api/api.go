@@ -13,6 +13,7 @@ import (
 	"parley/chats"
 	"parley/db"
 	"parley/guard"
+	"parley/live"
 	"parley/tools"
 	"parley/webhooks"
 	"parley/wire"
@@ -30,6 +31,7 @@ type Deps struct {
 	Tools           *tools.Tools
 	Webhooks        *webhooks.Webhooks
 	Chats           *chats.Chats
+	Live            *live.Hub
 	PublicHistory   string // which conversations a uuid alone may read: widget, all, none
 
 	PublicURL       string            // scheme and host for links; empty = those of the request

@@ -2,7 +2,10 @@ package api
 
 import (
 	"context"
+	"encoding/json"
+	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/google/uuid"
 	"parley/accounts"
@@ -332,4 +335,45 @@ func failedReply(err error) error {
 		return err
 	}
 	return fault.Wrap(err, "UNKNOWN_ERROR", "Failed to generate a reply.")
+}
+
+// heartbeat keeps proxies from closing a quiet stream.
+const heartbeat = 20 * time.Second
+
+// changedConversation is what a stream says of a conversation; the client then reads what it wants to know.
+type changedConversation struct {
+	ID string `json:"conversation_id"`
+}
+
+// followConversation streams what happens in a conversation: message, typing, state.
+func (a *API) followConversation(ctx context.Context, in *conversationRef, w http.ResponseWriter) error {
+	c, err := a.Chats.Readable(ctx, owner(ctx), in.UUID, a.PublicHistory)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	changes := a.Live.Subscribe(ctx, int64(c.Owner), 0)
+	out, err := wire.NewEvents(w)
+	if err != nil {
+		return err
+	}
+	for {
+		select {
+		case e, ok := <-changes:
+			if !ok {
+				return nil
+			}
+			var change chats.Event
+			if e.Kind != "conversation" || json.Unmarshal(e.Data, &change) != nil || change.UUID != c.UUID {
+				continue
+			}
+			err = out.Send("", change.Kind, changedConversation{c.UUID})
+		case <-time.After(heartbeat):
+			err = out.Ping()
+		}
+		if err != nil {
+			return nil // the client is gone
+		}
+	}
 }

@@ -113,6 +113,8 @@ func (a *API) conversationRoutes() []wire.Route {
 		wire.On(conversations, "POST /conversations", 200, a.begin, wire.KeyOptional(), wire.Check(checkBegin),
 			wire.OpenToOrigins(a.beginOrigins), wire.Limited(wire.PerAddress(10, time.Minute))),
 		wire.On(conversations, "GET /conversations/{uuid}", 200, a.conversation, wire.KeyOptional(), wire.OpenToOrigins(ofConversation)),
+		wire.Stream(conversations, "GET /conversations/{uuid}/stream", "text/event-stream", a.followConversation, wire.KeyOptional(),
+			wire.OpenToOrigins(ofConversation)),
 		wire.On(conversations, "POST /conversations/{uuid}/messages", 200, a.chat, wire.KeyOptional(), wire.Idempotent(),
 			wire.Find(a.findChat), wire.OpenToOrigins(ofMessage), wire.Limited(wire.PerAddress(30, time.Minute))),
 		wire.On(conversations, "POST /conversations/{uuid}/end", 200, a.endConversation, wire.KeyOptional(), wire.OpenToOrigins(ofConversation)),

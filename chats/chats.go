@@ -142,9 +142,9 @@ type Ending struct {
 
 // Event tells live views that a conversation changed.
 type Event struct {
-	Owner accounts.ID
-	UUID  string
-	Kind  string // message, typing, state
+	Owner accounts.ID `json:"-"`
+	UUID  string      `json:"id"`
+	Kind  string      `json:"event"` // message, typing, state
 }
 
 // Chats is the room.

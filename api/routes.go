@@ -48,6 +48,7 @@ func (a *API) routes() []wire.Route {
 
 		wire.Section("Webhooks",
 			wire.On(messages, "GET /user/webhook-deliveries", 200, a.deliveries),
+			wire.Stream(messages, "GET /user/webhook-deliveries/stream", "text/event-stream", a.followDeliveries),
 			wire.On(messages, "POST /user/webhook-deliveries/{id}/replay", 200, a.replayDelivery),
 			wire.On(messages, "GET /user/webhook-secret", 200, a.webhookSecret),
 			wire.On(messages, "POST /user/webhook-secret/rotate", 200, a.rotateSecret),

@@ -3,6 +3,9 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
 
 	"parley/assistants"
 	"parley/fault"
@@ -127,4 +130,55 @@ func (a *API) tryWebhook(ctx context.Context, in *tryWebhookIn) (triedWebhook, e
 	}
 	t, err := a.Webhooks.Try(ctx, e)
 	return triedWebhook{t.Success, t.Status, t.Body}, err
+}
+
+// streamedDelivery is an event as its receiver would get it, for somebody who forwards it himself.
+type streamedDelivery struct {
+	ID      int64             `json:"id"`
+	Event   string            `json:"event"`
+	Headers map[string]string `json:"headers"`
+	Payload json.RawMessage   `json:"payload"`
+}
+
+// followDeliveries streams every delivery that is queued from now on, once, with its signed headers.
+func (a *API) followDeliveries(ctx context.Context, _ *struct{}, w http.ResponseWriter) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	changes := a.Live.Subscribe(ctx, int64(owner(ctx)), 0)
+	out, err := wire.NewEvents(w)
+	if err != nil {
+		return err
+	}
+	var last int64
+	for {
+		select {
+		case e, ok := <-changes:
+			var change struct{ ID int64 }
+			switch {
+			case !ok:
+				return nil
+			case e.Kind != "delivery" || json.Unmarshal(e.Data, &change) != nil || change.ID <= last:
+				continue
+			}
+			last = change.ID
+			err = a.sendDelivery(ctx, out, change.ID)
+		case <-time.After(heartbeat):
+			err = out.Ping()
+		}
+		if err != nil {
+			return nil // the client is gone
+		}
+	}
+}
+
+func (a *API) sendDelivery(ctx context.Context, out *wire.Events, id int64) error {
+	d, h, err := a.Webhooks.Get(ctx, owner(ctx), id)
+	if err != nil {
+		return err
+	}
+	headers := map[string]string{}
+	for k := range h {
+		headers[k] = h.Get(k)
+	}
+	return out.Send(strconv.FormatInt(id, 10), "delivery", streamedDelivery{id, d.Event, headers, json.RawMessage(d.Body)})
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"parley/accounts"
 	"parley/db"
 	"parley/guard"
 	"parley/jobs"
@@ -23,6 +24,9 @@ type hostArgs struct {
 
 // shift is how long one run serves a host before others get a turn.
 const shift = time.Minute
+
+// look is how often a host with requests under way is asked for more.
+const look = 200 * time.Millisecond
 
 // serve delivers what is due at one host, perHost requests at once, until nothing is. The job is unique per host, so
 // no other node serves it meanwhile, and a dead host holds up nobody else.
@@ -36,7 +40,7 @@ func (s *Webhooks) serve(ctx context.Context, job jobs.Job) error {
 	done := make(chan int64)
 	var failed error
 	for {
-		if failed == nil && ctx.Err() == nil && time.Now().Before(ends) {
+		if failed == nil && ctx.Err() == nil && len(busy) < perHost && time.Now().Before(ends) {
 			due, err := s.due(ctx, args.Host, busy)
 			failed = err
 			for _, d := range due {
@@ -52,7 +56,11 @@ func (s *Webhooks) serve(ctx context.Context, job jobs.Job) error {
 		if len(busy) == 0 {
 			break
 		}
-		delete(busy, <-done)
+		select {
+		case id := <-done:
+			delete(busy, id)
+		case <-time.After(look): // more may have come meanwhile
+		}
 	}
 	if failed != nil || ctx.Err() != nil {
 		return errors.Join(failed, ctx.Err())
@@ -95,22 +103,11 @@ func (s *Webhooks) try(ctx context.Context, d Delivery) error {
 
 // post sends the delivery and reads what is kept of the answer.
 func (s *Webhooks) post(ctx context.Context, d Delivery, at time.Time, secrets []string) (status int, answer string, err error) {
-	body := []byte(d.Body)
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, d.URL, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, d.URL, strings.NewReader(d.Body))
 	if err != nil {
 		return 0, "", err
 	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("User-Agent", "parley-webhooks/1")
-	r.Header.Set("X-Webhook-Event", d.Event)
-	r.Header.Set("X-Webhook-Attempt", strconv.Itoa(d.Tried+1))
-	if d.Replayed {
-		r.Header.Set("X-Webhook-Replay", "1")
-	}
-	if d.requestID != "" {
-		r.Header.Set("X-Request-Id", d.requestID)
-	}
-	if err := sign(r.Header, d.WebhookID, at, body, secrets); err != nil {
+	if r.Header, err = d.headers(at, secrets); err != nil {
 		return 0, "", err
 	}
 	res, err := s.client.Do(r)
@@ -124,6 +121,39 @@ func (s *Webhooks) post(ctx context.Context, d Delivery, at time.Time, secrets [
 	}
 	_, _ = io.CopyN(io.Discard, res.Body, kept) // lets the connection be used again
 	return res.StatusCode, text(b), nil
+}
+
+// headers are those of a request made at a moment.
+func (d Delivery) headers(at time.Time, secrets []string) (http.Header, error) {
+	h := http.Header{}
+	h.Set("Content-Type", "application/json")
+	h.Set("User-Agent", "parley-webhooks/1")
+	h.Set("X-Webhook-Event", d.Event)
+	h.Set("X-Webhook-Attempt", strconv.Itoa(d.Tried+1))
+	if d.Replayed {
+		h.Set("X-Webhook-Replay", "1")
+	}
+	if d.requestID != "" {
+		h.Set("X-Request-Id", d.requestID)
+	}
+	return h, sign(h, d.WebhookID, at, []byte(d.Body), secrets)
+}
+
+// Get finds a delivery with the headers that a request made now would have, for somebody who makes it himself.
+func (s *Webhooks) Get(ctx context.Context, owner accounts.ID, id int64) (Delivery, http.Header, error) {
+	d, err := s.byID(ctx, s.db, id)
+	if err == nil && d.Owner != owner {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return Delivery{}, nil, err
+	}
+	secrets, err := s.secrets(ctx, s.db, d.scope)
+	if err != nil {
+		return Delivery{}, nil, err
+	}
+	h, err := d.headers(s.db.Now(), secrets)
+	return d, h, err
 }
 
 // text makes a received body storable.

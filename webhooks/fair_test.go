@@ -15,13 +15,14 @@ import (
 // A receiver that never answers keeps four requests at once and delays nobody else.
 func TestDeadReceiverDelaysNobody(t *testing.T) {
 	l := newLab(t, dbtest.SQLite(t, db.Manual()))
-	release := make(chan struct{})
+	release, arrived := make(chan struct{}), make(chan struct{}, 40)
 	var now, most atomic.Int32
 	dead := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		n := now.Add(1)
 		defer now.Add(-1)
 		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
 		}
+		arrived <- struct{}{}
 		<-release
 	}))
 	defer dead.Close()
@@ -35,6 +36,9 @@ func TestDeadReceiverDelaysNobody(t *testing.T) {
 		l.add(Event{Name: CallCompleted, CallID: int64(100 + i), Payload: 1})
 	}
 	wg.Wait() // all of the living receiver, while the dead one holds its requests
+	for range perHost {
+		<-arrived
+	}
 	close(release)
 	l.advance(0)
 	if m := most.Load(); m != perHost {

@@ -83,7 +83,7 @@ func newRoot() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentFlags().String("config", "", "YAML file with settings")
 	root.PersistentFlags().String("data", "./data", "folder of everything that is stored")
-	root.AddCommand(newServe(), newConfig(), newDoctor(), newLicences(), newVersion())
+	root.AddCommand(newServe(), newConfig(), newDoctor(), newListen(), newLicences(), newVersion())
 	return root
 }
 

@@ -110,6 +110,7 @@ func (s *Webhooks) post(ctx context.Context, d Delivery, at time.Time, secrets [
 	if r.Header, err = d.headers(at, secrets); err != nil {
 		return 0, "", err
 	}
+	r.Header["Idempotency-Key"] = []string{} // not sent: lets the client try anew when a kept connection turns out to be dead
 	res, err := s.client.Do(r)
 	if err != nil {
 		return 0, "", err

@@ -17,6 +17,9 @@ import (
 
 func byID(id int64) wire.Ref { return wire.Ref{ID: id} }
 
+// TestStatusMachine goes through new, active and paused.
+//
+// Contract: 14.6
 func TestStatusMachine(t *testing.T) {
 	l := sqlite(t)
 	var paused []ID
@@ -61,6 +64,9 @@ func TestStatusMachine(t *testing.T) {
 	status(Active, false)
 }
 
+// TestNumberHasOneInboundAssistant assigns one number to several assistants and changes their type.
+//
+// Contract: 4.2
 func TestNumberHasOneInboundAssistant(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		l := newLab(t, d)
@@ -98,6 +104,9 @@ func TestNumberHasOneInboundAssistant(t *testing.T) {
 	})
 }
 
+// TestOnlyOneOfManyGetsTheNumber has six assistants want one number at once.
+//
+// Contract: 4.2
 func TestOnlyOneOfManyGetsTheNumber(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		l := newLab(t, d)
@@ -126,6 +135,9 @@ func TestOnlyOneOfManyGetsTheNumber(t *testing.T) {
 	})
 }
 
+// TestReferencesAndOwners finds by id and uuid, and shows nothing to strangers.
+//
+// Contract: 1.4 1.6
 func TestReferencesAndOwners(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		l := newLab(t, d)
@@ -154,6 +166,9 @@ func TestReferencesAndOwners(t *testing.T) {
 	})
 }
 
+// TestListsAreNewestFirst lists all, outbound ones, and a page.
+//
+// Contract: 1.13 4.5
 func TestListsAreNewestFirst(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		l := newLab(t, d)
@@ -187,6 +202,9 @@ func idsOf(list []Assistant) (out []ID) {
 	return out
 }
 
+// TestDelete deletes with its detachments, all or nothing.
+//
+// Contract: 1.6 4.5
 func TestDelete(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		l := newLab(t, d)
@@ -222,6 +240,9 @@ func TestDelete(t *testing.T) {
 	})
 }
 
+// TestPlanLimit reaches the limit of a plan.
+//
+// Contract: 4.5 16.5
 func TestPlanLimit(t *testing.T) {
 	l := sqlite(t)
 	l.limit = 1
@@ -234,6 +255,9 @@ func TestPlanLimit(t *testing.T) {
 	}
 }
 
+// TestRunningCampaignKeepsTheType turns a dialling assistant inbound.
+//
+// Contract: 4.2
 func TestRunningCampaignKeepsTheType(t *testing.T) {
 	l := sqlite(t)
 	id := l.create(`"type":"outbound"`)
@@ -244,6 +268,9 @@ func TestRunningCampaignKeepsTheType(t *testing.T) {
 	}
 }
 
+// TestSwitches switches the three webhooks on and off.
+//
+// Contract: 4.2 4.6
 func TestSwitches(t *testing.T) {
 	l := sqlite(t)
 	id := l.create("")
@@ -285,6 +312,9 @@ func TestSwitches(t *testing.T) {
 	}
 }
 
+// TestVersions keeps every change and goes back to one.
+//
+// Contract: 18.3
 func TestVersions(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		l := newLab(t, d)
@@ -329,6 +359,9 @@ func TestVersions(t *testing.T) {
 	})
 }
 
+// TestFoldersAndLabels keeps folders and labels and what is in them.
+//
+// Contract: 19
 func TestFoldersAndLabels(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		l := newLab(t, d)

@@ -127,6 +127,9 @@ var refusals = slices.Concat(
 	},
 )
 
+// TestRefusalsOnUpdateChangeNothing sends every refused value of the field table; each gives its one sentence and changes nothing.
+//
+// Contract: 1.10 4.2 4.5
 func TestRefusalsOnUpdateChangeNothing(t *testing.T) {
 	l := sqlite(t)
 	path := fmt.Sprintf("/a/%d", l.create(""))
@@ -145,6 +148,9 @@ func TestRefusalsOnUpdateChangeNothing(t *testing.T) {
 	}
 }
 
+// TestTooManyVariables bounds the variables.
+//
+// Contract: 4.2 17
 func TestTooManyVariables(t *testing.T) {
 	l := sqlite(t)
 	vars := make([]string, 101)
@@ -161,6 +167,9 @@ func TestTooManyVariables(t *testing.T) {
 	}
 }
 
+// TestRequiredOnCreate leaves out what a new assistant must have.
+//
+// Contract: 1.10 4.2
 func TestRequiredOnCreate(t *testing.T) {
 	l := sqlite(t)
 	_, body := l.send("POST", "/a", `{}`)
@@ -184,6 +193,9 @@ func TestRequiredOnCreate(t *testing.T) {
 	}
 }
 
+// TestErrorsStandInTheOrderOfTheTable sends several wrong fields at once.
+//
+// Contract: 1.10 4.5
 func TestErrorsStandInTheOrderOfTheTable(t *testing.T) {
 	l := sqlite(t)
 	id := l.create(`"mode":"dualplex","llm_model_id":null,"multimodal_model_id":2`)
@@ -204,6 +216,9 @@ func TestErrorsStandInTheOrderOfTheTable(t *testing.T) {
 	}
 }
 
+// TestModeRules sends fields to modes that lack them.
+//
+// Contract: 4.2 4.3
 func TestModeRules(t *testing.T) {
 	const voices = "This voice does not work in the chosen mode. Pick a voice whose modes include it."
 	for _, c := range []struct{ mode, body, key, sentence string }{
@@ -242,6 +257,9 @@ func TestModeRules(t *testing.T) {
 	}
 }
 
+// TestModeChangeResets changes the mode there and back.
+//
+// Contract: 4.3
 func TestModeChangeResets(t *testing.T) {
 	l := sqlite(t)
 	id := l.create(`"knowledgebase_mode":"prompt","fillers":true,"allow_interruptions":false,"synthesizer_provider_id":1,"transcriber_provider_id":1,"voice_stability":0.2`)
@@ -274,6 +292,9 @@ func checkFields(t *testing.T, body string, want map[string]any) {
 	}
 }
 
+// TestDefaults creates the smallest assistant and reads every key.
+//
+// Contract: 4.1 4.2 4.4
 func TestDefaults(t *testing.T) {
 	l := sqlite(t)
 	code, body := l.send("POST", "/a", with(""))
@@ -310,6 +331,9 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// TestWarnings names exactly what was sent and does nothing.
+//
+// Contract: 1.5 4.2 4.3 4.7
 func TestWarnings(t *testing.T) {
 	for _, c := range []struct {
 		body string

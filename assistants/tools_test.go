@@ -10,6 +10,9 @@ import (
 
 const calendar = `"calendar_api_key":"cal_live_9876","calendar_event_slug":"intro"`
 
+// TestToolRefusals sends wrong tools, flat and nested.
+//
+// Contract: 4.4
 func TestToolRefusals(t *testing.T) {
 	l := sqlite(t)
 	self := l.create("")
@@ -78,6 +81,9 @@ func TestToolRefusals(t *testing.T) {
 	}
 }
 
+// TestToolsAreReturnedFlatAndUnderData writes tools in both forms and back as they were read.
+//
+// Contract: 4.1 4.4
 func TestToolsAreReturnedFlatAndUnderData(t *testing.T) {
 	l := sqlite(t)
 	target := l.create("")
@@ -122,6 +128,9 @@ func TestToolsAreReturnedFlatAndUnderData(t *testing.T) {
 	}
 }
 
+// TestCalendarKeyIsSealedAndKept looks for the key in the database and writes its mask back.
+//
+// Contract: 4.1 4.4
 func TestCalendarKeyIsSealedAndKept(t *testing.T) {
 	l := sqlite(t)
 	id := l.create(`"tools":[{"type":"calendar_integration",` + calendar + `}]`)

@@ -27,6 +27,9 @@ func offer(speech ...string) Offer {
 	return o
 }
 
+// TestIdsStayAcrossRestarts takes engines away and brings them back.
+//
+// Contract: 4.7
 func TestIdsStayAcrossRestarts(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		open := func(o Offer) *Catalog {
@@ -82,6 +85,9 @@ func TestProcessesThatStartTogetherAgree(t *testing.T) {
 	}
 }
 
+// TestFilters lists by mode and language.
+//
+// Contract: 4.7
 func TestFilters(t *testing.T) {
 	o := offer("builtin")
 	o.Speech = append(o.Speech, Speech{Code: "cloud", Name: "Cloud", Voices: []NewVoice{{Code: "mira", Languages: []string{"de"}}, {Code: "any"}}})
@@ -129,6 +135,9 @@ func TestFilters(t *testing.T) {
 	}
 }
 
+// TestDefaultsAreChosenByName names default models.
+//
+// Contract: 4.3 20
 func TestDefaultsAreChosenByName(t *testing.T) {
 	o := offer("builtin")
 	o.Models = append(o.Models, NewModel{Provider: "openai", Code: "big", Types: []string{LLM}})
@@ -143,6 +152,9 @@ func TestDefaultsAreChosenByName(t *testing.T) {
 	}
 }
 
+// TestLanguageIds holds the ids of the contract.
+//
+// Contract: 4.7
 func TestLanguageIds(t *testing.T) {
 	for i, l := range Languages() {
 		if l.ID != int64(i+1) || len(l.ISO2) != 2 || LanguageOf(l.ISO2) != l {

@@ -17,6 +17,9 @@ import (
 	"parley/wire"
 )
 
+// TestChat chats on a widget.
+//
+// Contract: 4.8 13.2 13.4
 func TestChat(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		a := l.assistant(`"variables":{"name":"Mia"}`)
@@ -41,6 +44,9 @@ func TestChat(t *testing.T) {
 	})
 }
 
+// TestWhoMayDoWhat opens and reads with and without keys.
+//
+// Contract: 13.1 13.3
 func TestWhoMayDoWhat(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		a := l.assistant("")
@@ -89,6 +95,9 @@ func TestWhoMayDoWhat(t *testing.T) {
 	})
 }
 
+// TestPausedOrHiddenAssistant chats with assistants that refuse.
+//
+// Contract: 4.2 13.2 14.6
 func TestPausedOrHiddenAssistant(t *testing.T) {
 	l := newLab(t, openSQLite(t))
 	a := l.assistant("")
@@ -126,6 +135,9 @@ func TestPausedOrHiddenAssistant(t *testing.T) {
 	}
 }
 
+// TestMessagesAreAnsweredInOrder sends more messages than may wait.
+//
+// Contract: 1.12 13.4
 func TestMessagesAreAnsweredInOrder(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		a := l.assistant("")
@@ -168,6 +180,9 @@ func TestMessagesAreAnsweredInOrder(t *testing.T) {
 	})
 }
 
+// TestUnansweredMessageStaysAndCostsNothing has the model fail.
+//
+// Contract: 13.4 16.2
 func TestUnansweredMessageStaysAndCostsNothing(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		c := l.begin(l.assistant(""), Widget)
@@ -186,6 +201,9 @@ func TestUnansweredMessageStaysAndCostsNothing(t *testing.T) {
 	})
 }
 
+// TestBalance runs out of money.
+//
+// Contract: 13.2 13.4 16.4
 func TestBalance(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		a := l.assistant("")
@@ -203,6 +221,9 @@ func TestBalance(t *testing.T) {
 	})
 }
 
+// TestAIOff takes over, also while an answer is made.
+//
+// Contract: 13.6
 func TestAIOff(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		c := l.begin(l.assistant(""), Widget)
@@ -239,6 +260,9 @@ func TestAIOff(t *testing.T) {
 	})
 }
 
+// TestInactivity lets a chat go quiet.
+//
+// Contract: 14.9 15.4
 func TestInactivity(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		a := l.assistant(`"conversation_inactivity_timeout":10`)
@@ -270,6 +294,9 @@ func TestInactivity(t *testing.T) {
 	})
 }
 
+// TestRetrigger wakes a chat that ended by inactivity.
+//
+// Contract: 14.9 15.4
 func TestRetrigger(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		c := l.begin(l.assistant(`"conversation_inactivity_timeout":1,"conversation_ended_retrigger":true`), Widget)
@@ -287,6 +314,9 @@ func TestRetrigger(t *testing.T) {
 	})
 }
 
+// TestApiConversationAfterItsEnd writes to ended conversations.
+//
+// Contract: 13.7 14.9
 func TestApiConversationAfterItsEnd(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		a := l.assistant(`"conversation_inactivity_timeout":1`)
@@ -326,6 +356,9 @@ func TestApiConversationAfterItsEnd(t *testing.T) {
 	})
 }
 
+// TestWhatEndsSilently ends what is not reported.
+//
+// Contract: 14.9 15.4 18.1
 func TestWhatEndsSilently(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		a := l.assistant(`"conversation_inactivity_timeout":1`)
@@ -349,6 +382,9 @@ func TestWhatEndsSilently(t *testing.T) {
 	})
 }
 
+// TestFunctions searches, and hands over to another assistant.
+//
+// Contract: 4.4 13.3
 func TestFunctions(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		sales := l.assistant(`"name":"Sales","initial_message":"Sales here.","system_prompt":"Sell."`)
@@ -395,6 +431,9 @@ func TestFunctions(t *testing.T) {
 	})
 }
 
+// TestEndCallEndsTheChat has the assistant say goodbye.
+//
+// Contract: 4.4 14.9
 func TestEndCallEndsTheChat(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		c := l.begin(l.assistant(`"tools":[{"type":"end_call"}]`), Widget)
@@ -417,6 +456,9 @@ func TestEndCallEndsTheChat(t *testing.T) {
 	})
 }
 
+// TestKnowledgeInThePrompt puts passages into the prompt.
+//
+// Contract: 4.2
 func TestKnowledgeInThePrompt(t *testing.T) {
 	l := newLab(t, openSQLite(t))
 	c := l.begin(l.assistant(`"knowledgebase_id":5,"knowledgebase_mode":"prompt"`), Widget)
@@ -426,6 +468,9 @@ func TestKnowledgeInThePrompt(t *testing.T) {
 	}
 }
 
+// TestListPages pages through conversations while new ones come.
+//
+// Contract: 1.13 13.5
 func TestListPages(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		a := l.assistant("")
@@ -482,6 +527,9 @@ func (w *wa) Send(ctx context.Context, c Conversation, o Outgoing) error {
 	})
 }
 
+// TestChannel answers over a channel.
+//
+// Contract: 11.7 14.9
 func TestChannel(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		w := &wa{l: l}

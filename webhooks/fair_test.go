@@ -12,7 +12,9 @@ import (
 	"parley/db/dbtest"
 )
 
-// A receiver that never answers keeps four requests at once and delays nobody else.
+// TestDeadReceiverDelaysNobody: A receiver that never answers keeps four requests at once and delays nobody else.
+//
+// Contract: 15.1
 func TestDeadReceiverDelaysNobody(t *testing.T) {
 	l := newLab(t, dbtest.SQLite(t, db.Manual()))
 	release, arrived := make(chan struct{}), make(chan struct{}, 40)
@@ -54,7 +56,9 @@ func TestDeadReceiverDelaysNobody(t *testing.T) {
 	}
 }
 
-// Two processes on one database send every event once.
+// TestTwoNodesSendOnce: Two processes on one database send every event once.
+//
+// Contract: 15.1
 func TestTwoNodesSendOnce(t *testing.T) {
 	url := dbtest.PostgresURL(t)
 	a := newLab(t, dbtest.Open(t, url, db.Manual()))

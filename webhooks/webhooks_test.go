@@ -25,6 +25,9 @@ import (
 
 func TestMain(m *testing.M) {
 	slog.SetDefault(slog.New(slog.NewTextHandler(io.Discard, nil)))
+	if childMain() {
+		return
+	}
 	goleak.VerifyTestMain(m)
 }
 
@@ -61,6 +64,14 @@ func each(t *testing.T, fn func(t *testing.T, l *lab)) {
 
 func newLab(t *testing.T, d *db.DB) *lab {
 	t.Helper()
+	l := newLabOf(t, d, func(d *db.DB) *jobs.Runner { return jobs.NewRunner(d) })
+	l.start(l.runner)
+	return l
+}
+
+// newLabOf leaves it to the test to start the runner.
+func newLabOf(t *testing.T, d *db.DB, runner func(*db.DB) *jobs.Runner) *lab {
+	t.Helper()
 	l := &lab{t: t, d: d, answer: func(int, *http.Request) (int, string) { return 200, `{"ok":true}` }}
 	if _, err := d.Exec(t.Context(), `INSERT INTO accounts (name, email, kind, timezone, plan, payment_method, created_at, updated_at)
 		VALUES ('Ada', 'ada@p.example', 'direct', 'UTC', '{}', 'ok', 0, 0)`); err != nil {
@@ -79,9 +90,8 @@ func newLab(t *testing.T, d *db.DB) *lab {
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, text)
 	}))
-	l.runner = jobs.NewRunner(d)
+	l.runner = runner(d)
 	l.room = New(d, l.runner, guard.New(netip.MustParsePrefix("127.0.0.0/8")), plainBox{}, true)
-	l.start(l.runner)
 	t.Cleanup(func() { l.room.Close(); l.srv.Close() })
 	return l
 }
@@ -132,6 +142,9 @@ func (l *lab) log() []Delivery {
 	return list
 }
 
+// TestSignatureVector signs the vector of the contract and asks the reference library.
+//
+// Contract: 15.6
 func TestSignatureVector(t *testing.T) {
 	h := http.Header{}
 	secret := "whsec_AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA="
@@ -154,6 +167,9 @@ func TestSignatureVector(t *testing.T) {
 	}
 }
 
+// TestDelivery looks at the request of a delivery.
+//
+// Contract: 15.1
 func TestDelivery(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		payload := struct {
@@ -197,6 +213,9 @@ func TestDelivery(t *testing.T) {
 	})
 }
 
+// TestRolledBackEventIsNeverSent rolls the transaction of an event back.
+//
+// Contract: 15.1
 func TestRolledBackEventIsNeverSent(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		_ = l.d.Do(t.Context(), func(tx *db.Tx) error {
@@ -212,6 +231,9 @@ func TestRolledBackEventIsNeverSent(t *testing.T) {
 	})
 }
 
+// TestRetries keeps to the schedule to the second, with one webhook-id.
+//
+// Contract: 5.2 15.1
 func TestRetries(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		l.answer = func(int, *http.Request) (int, string) { return 503, "later" }
@@ -255,6 +277,9 @@ func TestRetries(t *testing.T) {
 	})
 }
 
+// TestWhatIsTriedAgain answers with every kind of status.
+//
+// Contract: 15.1
 func TestWhatIsTriedAgain(t *testing.T) {
 	for _, c := range []struct {
 		status int
@@ -281,6 +306,9 @@ func TestWhatIsTriedAgain(t *testing.T) {
 	}
 }
 
+// TestOrderWithinACall has the first event of a call fail.
+//
+// Contract: 15.1 15.3
 func TestOrderWithinACall(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		l.answer = func(n int, r *http.Request) (int, string) {
@@ -306,6 +334,9 @@ func TestOrderWithinACall(t *testing.T) {
 	})
 }
 
+// TestNextStatusOfAMessageGoesAheadAfterFourTries has a receiver refuse the first status.
+//
+// Contract: 15.1
 func TestNextStatusOfAMessageGoesAheadAfterFourTries(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		l.answer = func(_ int, r *http.Request) (int, string) { return 500, "" }
@@ -326,6 +357,9 @@ func TestNextStatusOfAMessageGoesAheadAfterFourTries(t *testing.T) {
 	})
 }
 
+// TestRefusedAddressIsNotTriedAgain sends to a private address.
+//
+// Contract: 15.7
 func TestRefusedAddressIsNotTriedAgain(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		l.room.client = guard.New().Client(guard.Options{})
@@ -342,6 +376,9 @@ func TestRefusedAddressIsNotTriedAgain(t *testing.T) {
 	})
 }
 
+// TestReplay sends a delivery again.
+//
+// Contract: 15.1 18.1
 func TestReplay(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		l.add(Event{Name: CallCompleted, CallID: 1, Payload: "x"})
@@ -362,6 +399,9 @@ func TestReplay(t *testing.T) {
 	})
 }
 
+// TestRotationOverlaps signs with both secrets for a day.
+//
+// Contract: 15.1
 func TestRotationOverlaps(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		old, err := l.room.Secret(t.Context(), l.d, AccountScope(1))
@@ -400,6 +440,9 @@ func TestRotationOverlaps(t *testing.T) {
 	})
 }
 
+// TestAnswersAreKeptUpTo64k reads long, binary and odd answers.
+//
+// Contract: 5.2 15.1 17
 func TestAnswersAreKeptUpTo64k(t *testing.T) {
 	l := newLab(t, dbtest.Postgres(t, db.Manual()))
 	l.answer = func(n int, _ *http.Request) (int, string) {
@@ -430,6 +473,9 @@ func TestAnswersAreKeptUpTo64k(t *testing.T) {
 	}
 }
 
+// TestTry tries a receiver once.
+//
+// Contract: 15.1 18.1
 func TestTry(t *testing.T) {
 	l := newLab(t, dbtest.SQLite(t, db.Manual()))
 	l.answer = func(int, *http.Request) (int, string) { return 418, "teapot" }

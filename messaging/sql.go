@@ -43,6 +43,12 @@ func (m *Messaging) template(ctx context.Context, q db.Q, sender, id int64) (t T
 	return t, err
 }
 
+// TemplateOf reads a template of the owner.
+func (m *Messaging) TemplateOf(ctx context.Context, q db.Q, owner, id int64) (t Template, err error) {
+	err = q.Get(ctx, &t, `SELECT `+templateColumns+` FROM wa_templates WHERE id = $1 AND account_id = $2`, id, owner)
+	return t, err
+}
+
 // contact is a customer as one sender knows them. The phone number is one way to know them, not who they are.
 type contact struct {
 	ID         int64   `db:"id"`

@@ -61,7 +61,7 @@ func (m *Messaging) syncTemplates(ctx context.Context, s Sender, now time.Time) 
 	}
 	return m.DB.Do(ctx, func(tx *db.Tx) error {
 		for _, state := range states {
-			if err := takeTemplate(ctx, tx, s, state, now); err != nil {
+			if _, err := m.TakeTemplate(ctx, tx, s, state, now); err != nil {
 				return err
 			}
 		}
@@ -69,26 +69,20 @@ func (m *Messaging) syncTemplates(ctx context.Context, s Sender, now time.Time) 
 	})
 }
 
-// takeTemplate takes over one template: known by its reference, else by name and language, else new.
-func takeTemplate(ctx context.Context, tx *db.Tx, s Sender, t TemplateState, now time.Time) error {
-	n, err := tx.Exec(ctx, `UPDATE wa_templates SET carrier_ref = $1, name = $2, language = $3, category = $4, status = $5, body_text = $6, variables = $7,
+// TakeTemplate stores the platform's side of one template: known by its reference, else by name and language, else new.
+func (m *Messaging) TakeTemplate(ctx context.Context, tx *db.Tx, s Sender, t TemplateState, now time.Time) (made Template, err error) {
+	variables := db.JSON[[]string]{V: list(t.Variables)}
+	err = tx.Get(ctx, &made, `UPDATE wa_templates SET carrier_ref = $1, name = $2, language = $3, category = $4, status = $5, body_text = $6, variables = $7,
 		asks_call_permission = $8, rejected_reason = $9, synced_at = $10, updated_at = $10
-		WHERE sender_id = $11 AND (carrier_ref = $1 OR carrier_ref = '' AND name = $2 AND language = $3)`,
-		t.Ref, t.Name, t.Language, t.Category, t.Status, t.Body, db.JSON[[]string]{V: list(t.Variables)}, t.AsksCalls, t.RejectedFor, db.At(now), s.ID)
-	if err != nil || n > 0 {
-		return err
+		WHERE sender_id = $11 AND (carrier_ref = $1 AND $1 <> '' OR carrier_ref = '' AND name = $2 AND language = $3) RETURNING `+templateColumns,
+		t.Ref, t.Name, t.Language, t.Category, t.Status, t.Body, variables, t.AsksCalls, t.RejectedFor, db.At(now), s.ID)
+	if !errors.Is(err, db.ErrNone) {
+		return made, err
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO wa_templates (account_id, sender_id, name, language, category, status, body_text, variables, carrier_ref, asks_call_permission, rejected_reason, synced_at, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $12)`,
-		s.Owner, s.ID, t.Name, t.Language, t.Category, t.Status, t.Body, db.JSON[[]string]{V: list(t.Variables)}, t.Ref, t.AsksCalls, t.RejectedFor, db.At(now))
-	return err
-}
-
-func list(s []string) []string {
-	if s == nil {
-		return []string{}
-	}
-	return s
+	err = tx.Get(ctx, &made, `INSERT INTO wa_templates (account_id, sender_id, name, language, category, status, body_text, variables, carrier_ref, asks_call_permission, rejected_reason, synced_at, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $12) RETURNING `+templateColumns,
+		s.Owner, s.ID, t.Name, t.Language, t.Category, t.Status, t.Body, variables, t.Ref, t.AsksCalls, t.RejectedFor, db.At(now))
+	return made, err
 }
 
 // NewTemplate is a template to be handed in.
@@ -117,4 +111,11 @@ func (m *Messaging) CreateTemplate(ctx context.Context, owner, sender int64, n N
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11) RETURNING id`,
 		owner, s.ID, t.Name, t.Language, t.Category, t.Status, t.Body, t.Variables, t.Examples, t.CarrierRef, t.CreatedAt)
 	return t, err
+}
+
+func list(s []string) []string {
+	if s == nil {
+		return []string{}
+	}
+	return s
 }

@@ -1,0 +1,66 @@
+// Package sim is a pretend world: a carrier, a messaging platform, a payment account and other people's phones. It fills
+// the same roles as real vendors do, and nothing outside this folder knows that it is not real.
+package sim
+
+import (
+	"context"
+	"errors"
+
+	"parley/db"
+	"parley/fault"
+	"parley/jobs"
+	"parley/messaging"
+)
+
+// Sim is the pretend world of one account, the installation's first.
+type Sim struct {
+	db        *db.DB
+	jobs      *jobs.Runner
+	messaging *messaging.Messaging // who its messaging platform calls back
+}
+
+// New opens the world.
+func New(d *db.DB, runner *jobs.Runner) *Sim {
+	s := &Sim{db: d, jobs: runner}
+	runner.Register(kindDelivery, jobs.Options{Queue: "sim"}, s.callBack)
+	return s
+}
+
+// Calls tells the messaging platform whom to call back. It is set once, while the program is put together.
+func (s *Sim) Calls(m *messaging.Messaging) { s.messaging = m }
+
+// NotFound is the answer for what is not in this world.
+func NotFound() error { return fault.New(fault.NotFound, "", "Not found") }
+
+// Fault kinds, in the words of PUT /sim/faults.
+const (
+	CarrierFault  = "carrier"
+	WhatsAppFault = "whatsapp"
+)
+
+// SetFault makes the next n operations of a kind fail in the way value names; "ok" ends it.
+func (s *Sim) SetFault(ctx context.Context, account int64, kind, value string, n int64) error {
+	if value == "ok" {
+		n = 0
+	}
+	_, err := s.db.Exec(ctx, `INSERT INTO sim_faults (account_id, kind, value, remaining) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (account_id, kind) DO UPDATE SET value = excluded.value, remaining = excluded.remaining`, account, kind, value, n)
+	return err
+}
+
+// TakeFault uses up one failure of a kind, if its value is among those that concern the caller; empty = none.
+func (s *Sim) TakeFault(ctx context.Context, account int64, kind string, concerns func(value string) bool) (string, error) {
+	var value string
+	err := s.db.Get(ctx, &value, `SELECT value FROM sim_faults WHERE account_id = $1 AND kind = $2 AND remaining > 0`, account, kind)
+	if errors.Is(err, db.ErrNone) || err == nil && !concerns(value) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	n, err := s.db.Exec(ctx, `UPDATE sim_faults SET remaining = remaining - 1 WHERE account_id = $1 AND kind = $2 AND value = $3 AND remaining > 0`, account, kind, value)
+	if err != nil || n == 0 {
+		return "", err
+	}
+	return value, nil
+}

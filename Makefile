@@ -37,6 +37,7 @@ race: assets ## tests under the race detector; SQLite itself without it, which w
 
 bench: assets ## figures, mostly as ratios
 	go test -run '^$$' -bench . -benchmem ./...
+	go run ./lines/media/bench
 
 fuzz: assets ## every fuzzer for FUZZTIME (30s)
 	@for pkg in $$(grep -rl 'func Fuzz' --include='*_test.go' . | xargs -rn1 dirname | sort -u); do \

@@ -3,13 +3,14 @@ package silero
 import (
 	"math"
 
+	"parley/audio"
 	"parley/audio/vec"
 )
 
 const (
 	hidden = 128        // of the LSTM
 	frames = 4          // of the spectrum of one window
-	gates  = 4 * hidden // input, forget, cell, output
+	gateN  = 4 * hidden // sums of the gates input, forget, cell, output
 	reach  = 2 * hidden // inputs of a gate: the encoder's output and the LSTM's own
 	maxRow = 129        // bins of the widest spectrum
 	rows   = frames + 2 // with a row of zeros at each end, which the convolutions see
@@ -23,7 +24,7 @@ type net struct {
 	fft, hop, bins    int
 	basis             []float32 // real rows, then imaginary rows, of fft values
 	conv              [4]conv
-	lstm              []float32 // gates × reach
+	lstm              []float32 // gateN × reach
 	lstmBias, outputs []float32
 	outputBias        float32
 }
@@ -46,8 +47,15 @@ type state struct {
 type work struct {
 	samples [64 + 512 + 64]float32
 	a, b    [planeF]float32
-	x       [reach]float32
-	gate    [gates]float32
+	x       [reach]float32 // inputs of the gates
+}
+
+type gate [gateN]float32
+
+// group is the input and output of the gates of several streams.
+type group struct {
+	in   [audio.GroupSize * reach]float32
+	gate [audio.GroupSize]gate
 }
 
 func newNet(c constants, window, context, fft int) (*net, error) {
@@ -70,15 +78,15 @@ func newNet(c constants, window, context, fft int) (*net, error) {
 		}
 		n.conv[i] = l
 	}
-	ih, hh := get("decoder.rnn.weight_ih", gates*hidden), get("decoder.rnn.weight_hh", gates*hidden)
-	bi, bh := get("decoder.rnn.bias_ih", gates), get("decoder.rnn.bias_hh", gates)
+	ih, hh := get("decoder.rnn.weight_ih", gateN*hidden), get("decoder.rnn.weight_hh", gateN*hidden)
+	bi, bh := get("decoder.rnn.bias_ih", gateN), get("decoder.rnn.bias_hh", gateN)
 	n.outputs = get("decoder.decoder.2.weight", hidden)
 	bias := get("decoder.decoder.2.bias", 1)
 	if err != nil {
 		return nil, err
 	}
 	n.outputBias = bias[0]
-	for g := range gates {
+	for g := range gateN {
 		n.lstm = append(append(n.lstm, ih[g*hidden:(g+1)*hidden]...), hh[g*hidden:(g+1)*hidden]...)
 		n.lstmBias = append(n.lstmBias, bi[g]+bh[g])
 	}
@@ -98,7 +106,7 @@ func (l *conv) arrange(w []float32) {
 	}
 }
 
-// front computes the encoder's output of one window into w.x.
+// front computes the inputs of the gates for one window into w.x: the encoder's output and what the LSTM said last.
 func (n *net) front(s *state, w *work, window []int16) {
 	total := n.context + n.window
 	copy(w.samples[:], s.context[:n.context])
@@ -115,6 +123,7 @@ func (n *net) front(s *state, w *work, window []int16) {
 	n.conv[2].run(w.a[:], w.b[:], frames/2)
 	n.conv[3].run(w.b[:], w.a[:], frames/4)
 	copy(w.x[:hidden], w.a[hidden:2*hidden])
+	copy(w.x[hidden:], s.h[:])
 }
 
 // spectrum leaves the magnitudes of four overlapping frames in w.a, from the second row on.
@@ -157,15 +166,24 @@ func (l *conv) run(src, dst []float32, steps int) {
 	clear(dst[(steps+1)*l.out : (steps+2)*l.out+slackF])
 }
 
-// back steps the LSTM with w.x and returns the output.
-func (n *net) back(s *state, w *work) float32 {
-	copy(w.x[hidden:], s.h[:])
+// gates computes the sums of one stream: its input for four rows of weights at a time.
+func (n *net) gates(w *work, g *gate) {
 	var sum [4]float32
-	for g := 0; g < gates; g += 4 {
-		vec.Dot4(w.x[:], n.lstm[g*reach:], reach, &sum)
-		copy(w.gate[g:], sum[:])
+	for k := 0; k < gateN; k += 4 {
+		vec.Dot4(w.x[:], n.lstm[k*reach:], reach, &sum)
+		copy(g[k:], sum[:])
 	}
-	return n.cell(s, w.gate[:])
+}
+
+// gatesAll computes the sums of a group: every row of weights for all streams at a time.
+func (n *net) gatesAll(x *group) {
+	var sum [4]float32
+	for k := range gateN {
+		vec.Dot4(n.lstm[k*reach:(k+1)*reach], x.in[:], reach, &sum)
+		for i, v := range sum {
+			x.gate[i][k] = v
+		}
+	}
 }
 
 // cell updates the state from the sums of the gates.

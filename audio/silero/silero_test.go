@@ -71,6 +71,34 @@ func TestAgainstOnnxruntime(t *testing.T) {
 	}
 }
 
+// A group must say exactly what each of its members says alone, up to the order of additions.
+func TestGroup(t *testing.T) {
+	m := model(t)
+	pcm := speech(t, 8000)
+	for size := 1; size <= audio.GroupSize; size++ {
+		var alone, together []audio.Detector
+		for range size {
+			alone, together = append(alone, m.Detector(8000)), append(together, m.Detector(8000))
+		}
+		first := together[0].(*Detector)
+		p, windows := make([]float32, size), make([][]int16, size)
+		for at := 0; at+256*(size+1) <= len(pcm); at += 256 {
+			for i := range windows {
+				windows[i] = pcm[at+256*i : at+256*(i+1)]
+			}
+			first.SpeechAll(together, windows, p)
+			for i, d := range alone {
+				if want := d.Speech(windows[i]); math.Abs(float64(p[i]-want)) > 1e-5 {
+					t.Fatalf("member %d of %d: %v, alone %v", i, size, p[i], want)
+				}
+			}
+		}
+		if !first.Together(together[size-1]) || first.Together(m.Detector(16000)) {
+			t.Error("the wrong ones work together")
+		}
+	}
+}
+
 func TestNoiseAndTonesAreNotSpeech(t *testing.T) {
 	m := model(t)
 	noise := rand.New(rand.NewPCG(1, 1))
@@ -110,7 +138,8 @@ func TestLoadRefuses(t *testing.T) {
 func TestDoesNotAllocate(t *testing.T) {
 	d := model(t).Detector(8000)
 	pcm := make([]int16, d.Window())
-	if n := testing.AllocsPerRun(20, func() { d.Speech(pcm) }); n != 0 {
+	ds, windows, p := []audio.Detector{d, d, d, d}, [][]int16{pcm, pcm, pcm, pcm}, make([]float32, 4)
+	if n := testing.AllocsPerRun(20, func() { d.Speech(pcm); d.SpeechAll(ds, windows, p) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -122,6 +151,19 @@ func FuzzLoad(f *testing.F) {
 			t.Error("no model")
 		}
 	})
+}
+
+func BenchmarkGroup(b *testing.B) {
+	m, pcm := model(b), speech(b, 8000)
+	var ds []audio.Detector
+	windows, p := make([][]int16, audio.GroupSize), make([]float32, audio.GroupSize)
+	for i := range audio.GroupSize {
+		ds = append(ds, m.Detector(8000))
+		windows[i] = pcm[i*256 : (i+1)*256]
+	}
+	for b.Loop() {
+		ds[0].(*Detector).SpeechAll(ds, windows, p)
+	}
 }
 
 func BenchmarkSpeech(b *testing.B) {

@@ -3,16 +3,9 @@ package media
 import (
 	"time"
 
+	"parley/audio"
 	"parley/lines"
 )
-
-// Detector tells speech from everything else, one window at a time. A stream has its own; only the pacer calls it.
-type Detector interface {
-	// Window is the number of samples Speech takes, at most 32 ms.
-	Window() int
-	// Speech is the probability (0-1) that the window holds speech, in the light of the ones before.
-	Speech(window []int16) float32
-}
 
 // Turns of speech: a window at or above the threshold is voiced; while somebody speaks, one down to slack below it counts
 // as voiced too. Two voiced windows (64 ms) begin a turn, three unvoiced ones (96 ms) end it.
@@ -22,15 +15,19 @@ const (
 	beginWindows     = 2
 	endWindows       = 3
 	backlog          = 5 // windows that may wait for the detector
+
+	quietPower   = 16 * 16 // mean square of a block: -66 dBFS, where a digital line is silent
+	quietWindows = 8       // that many in a row: the detector rests
 )
 
 // ear runs the detector over a stream and makes turns of its probabilities.
 type ear struct {
-	detector Detector
+	detector audio.Detector
 	rate     int
 	window   int
 	buf      []int16
 	n        int       // samples in buf
+	used     int       // of them, the detector has seen so many
 	newest   time.Time // when the last of them arrived
 
 	speaking bool
@@ -38,9 +35,12 @@ type ear struct {
 	onset    time.Time // beginning of the first window of that run
 	voiced   time.Time // end of the last voiced window
 	level    level
+	measured bool    // level has seen the next window
+	loudest  float32 // of its blocks
+	quiet    int     // windows in a row without sound
 }
 
-func (e *ear) init(d Detector, rate int) {
+func (e *ear) init(d audio.Detector, rate int) {
 	e.detector, e.rate = d, rate
 	if d != nil {
 		e.window = d.Window()
@@ -63,19 +63,42 @@ func (e *ear) feed(pcm []int16, at time.Time) {
 	e.newest = at
 }
 
-func (e *ear) full() bool { return e.detector != nil && e.n >= e.window }
+// full tells whether a whole window waits for the detector.
+func (e *ear) full() bool { return e.detector != nil && e.n-e.used >= e.window }
 
-// listen runs the detector over every full window and tells post of beginnings and ends.
-func (e *ear) listen(threshold float32, post func(lines.Event)) {
-	used := 0
-	for ; used+e.window <= e.n; used += e.window {
-		window := e.buf[used : used+e.window]
-		p := e.detector.Speech(window)
-		e.level.window(window, e.speaking)
-		end := e.newest.Add(-time.Duration(e.n-used-e.window) * time.Second / time.Duration(e.rate))
-		e.step(p, threshold, end, post)
+// rest passes over windows of digital silence, once there were so many that the detector has nothing to remember.
+func (e *ear) rest(threshold float32, post func(lines.Event)) {
+	for e.full() {
+		if !e.measured {
+			e.measured, e.loudest = true, e.level.window(e.next(), e.speaking)
+		}
+		switch {
+		case e.loudest > quietPower:
+			e.quiet = 0
+			return
+		case e.quiet < quietWindows:
+			e.quiet++
+			return
+		case e.quiet == quietWindows:
+			e.quiet++
+			e.detector.Reset()
+		}
+		e.heard(0, threshold, post)
 	}
-	e.n = copy(e.buf, e.buf[used:e.n])
+}
+
+// next is that window.
+func (e *ear) next() []int16 { return e.buf[e.used : e.used+e.window] }
+
+// heard takes the probability of the next window.
+func (e *ear) heard(p, threshold float32, post func(lines.Event)) {
+	e.measured = false
+	e.used += e.window
+	end := e.newest.Add(-time.Duration(e.n-e.used) * time.Second / time.Duration(e.rate))
+	e.step(p, threshold, end, post)
+	if !e.full() {
+		e.n, e.used = copy(e.buf, e.buf[e.used:e.n]), 0
+	}
 }
 
 // step takes the probability of one window that ended at end.
@@ -121,7 +144,8 @@ type level struct {
 	peak  float32 // of this turn
 }
 
-func (l *level) window(pcm []int16, speaking bool) {
+// window takes the samples of one window and returns its loudest block.
+func (l *level) window(pcm []int16, speaking bool) (loudest float32) {
 	size := len(pcm) / blocksPerWindow
 	for i := range blocksPerWindow {
 		var sum int64
@@ -139,14 +163,16 @@ func (l *level) window(pcm []int16, speaking bool) {
 		case !speaking:
 			l.floor += (e - l.floor) / 64
 		}
-		l.peak = max(l.peak, e)
+		loudest = max(loudest, e)
 	}
+	l.peak = max(l.peak, loudest)
+	return loudest
 }
 
 // hangover is how much of the end of the last voiced window was no sound: less than 9 dB above the noise or 30 dB below the
 // loudest of the turn. run windows came after it. It is 0 when no sound is found nearby, as in loud noise.
 func (l *level) hangover(run int) time.Duration {
-	gate := max(8*l.floor, l.peak/1000, 16*16)
+	gate := max(8*l.floor, l.peak/1000, quietPower)
 	last := l.n - 1 - run*blocksPerWindow
 	for back := range min(blocksSearched, last+1) {
 		if l.block[(last-back)%blocksKept] > gate {
@@ -167,10 +193,13 @@ func NewEnergyDetector(rate int) *EnergyDetector {
 	return &EnergyDetector{window: rate * 32 / 1000, floor: 100 * 100}
 }
 
-// Window implements Detector.
+// Reset implements audio.Detector.
+func (d *EnergyDetector) Reset() { d.floor = 100 * 100 }
+
+// Window implements audio.Detector.
 func (d *EnergyDetector) Window() int { return d.window }
 
-// Speech implements Detector: 1 when the window is 12 dB above the floor and above -46 dBFS, else 0.
+// Speech implements audio.Detector: 1 when the window is 12 dB above the floor and above -46 dBFS, else 0.
 func (d *EnergyDetector) Speech(window []int16) float32 {
 	var sum int64
 	for _, s := range window {

@@ -12,6 +12,7 @@ import (
 type script struct{}
 
 func (script) Window() int { return 256 }
+func (script) Reset()      {}
 func (script) Speech(pcm []int16) float32 {
 	peak := int16(0)
 	for _, s := range pcm[64:192] {
@@ -21,7 +22,7 @@ func (script) Speech(pcm []int16) float32 {
 }
 
 func TestTurnsOfSpeech(t *testing.T) {
-	k := newDesk(t, Config{}, func(int) Detector { return script{} })
+	k := newDesk(t, Config{}, func(int) audio.Detector { return script{} })
 	begin := k.now
 	say := func(level int16, ms int) { // a square wave, whose peaks the detector reads
 		pcm := flat(level, 8*ms)
@@ -53,8 +54,29 @@ func TestTurnsOfSpeech(t *testing.T) {
 	k.want("above every sound", len(k.kinds()), 0)
 }
 
+// counter says how often it was asked.
+type counter struct {
+	script
+	asked, resets int
+}
+
+func (c *counter) Speech(pcm []int16) float32 { c.asked++; return c.script.Speech(pcm) }
+func (c *counter) Reset()                     { c.resets++ }
+
+func TestDetectorRestsInSilence(t *testing.T) {
+	d := &counter{}
+	k := newDesk(t, Config{}, func(int) audio.Detector { return d })
+	k.say(flat(0, 19*1280))
+	k.want("asked in 3 s of silence", d.asked, quietWindows)
+	k.want("resets", d.resets, 1)
+	k.say(flat(900, 2560))
+	k.say(flat(0, 8000))
+	k.want("events", k.kinds(), []lines.EventKind{lines.FirstIn, lines.SpeechStart, lines.SpeechEnd})
+	k.want("asked again", d.asked, quietWindows+10+quietWindows)
+}
+
 func TestSpeechEndsWhenPacketsStop(t *testing.T) {
-	k := newDesk(t, Config{}, func(int) Detector { return script{} })
+	k := newDesk(t, Config{}, func(int) audio.Detector { return script{} })
 	k.say(flat(900, 8000))
 	k.step(20)
 	k.want("events", k.kinds(), []lines.EventKind{lines.FirstIn, lines.SpeechStart, lines.SpeechEnd})

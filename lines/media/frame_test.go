@@ -27,7 +27,7 @@ func (s *sink) send([]byte) error { return nil }
 
 func TestFrameDoesNotAllocate(t *testing.T) {
 	for _, codec := range []Codec{PCMU, PCMA, G722} {
-		k := newDesk(t, Config{Codec: codec, DTMFPayload: 101}, func(rate int) Detector { return NewEnergyDetector(rate) })
+		k := newDesk(t, Config{Codec: codec, DTMFPayload: 101}, func(rate int) audio.Detector { return NewEnergyDetector(rate) })
 		k.play(make([]int16, 15*k.rate))
 		h := rtp.Header{PayloadType: uint8(codec.PayloadType()), SSRC: 7}
 		b := make([]byte, rtp.HeaderLen+160)
@@ -64,7 +64,7 @@ func FuzzPackets(f *testing.F) {
 			return
 		}
 		for _, codec := range []Codec{PCMU, G722} {
-			k := newDesk(&testing.T{}, Config{Codec: codec, DTMFPayload: 101, RTCPMux: mux, PayloadType: 0}, func(rate int) Detector { return NewEnergyDetector(rate) })
+			k := newDesk(&testing.T{}, Config{Codec: codec, DTMFPayload: 101, RTCPMux: mux, PayloadType: 0}, func(rate int) audio.Detector { return NewEnergyDetector(rate) })
 			k.wire.in = append(k.wire.in, letter{valid, phone})
 			for range repeat % 8 {
 				k.wire.in = append(k.wire.in, letter{b, phone})

@@ -30,6 +30,7 @@ type pacer struct {
 	seed    uint32
 	packet  [maxPacket]byte
 	pcm     [maxFrame]int16
+	group   group
 	skipped atomic.Int64 // frames not caught up with
 	late    atomic.Int64 // worst lateness in nanoseconds since it was last read
 }
@@ -135,9 +136,7 @@ func (p *pacer) turn(streams []*Stream, now time.Time) {
 		s.receive(p, now)
 		s.send(p, now)
 	}
-	for _, s := range streams {
-		s.listen()
-	}
+	p.listen(streams)
 	for _, s := range streams {
 		if (p.frame+s.first)%25 == 0 {
 			s.hearRTCP(p, now)
@@ -145,6 +144,63 @@ func (p *pacer) turn(streams []*Stream, now time.Time) {
 		}
 		s.handOver()
 	}
+}
+
+// listen runs the detectors over every full window, several streams at a time where they can work together.
+func (p *pacer) listen(streams []*Stream) {
+	g := &p.group
+	for more := true; more; {
+		more = false
+		for _, s := range streams {
+			if s.ear.full() {
+				s.ear.rest(s.speechThreshold(), s.post)
+			}
+			if !s.ear.full() {
+				continue
+			}
+			if g.n > 0 && !g.takes(s) {
+				g.run()
+			}
+			g.add(s)
+			more = true
+		}
+		g.run()
+	}
+}
+
+// group are streams whose windows are worked on together.
+type group struct {
+	n        int
+	streams  [audio.GroupSize]*Stream
+	detector [audio.GroupSize]audio.Detector
+	window   [audio.GroupSize][]int16
+	p        [audio.GroupSize]float32
+}
+
+func (g *group) takes(s *Stream) bool {
+	first, ok := g.detector[0].(audio.GroupDetector)
+	return ok && g.n < audio.GroupSize && first.Together(s.ear.detector)
+}
+
+func (g *group) add(s *Stream) {
+	g.streams[g.n], g.detector[g.n], g.window[g.n] = s, s.ear.detector, s.ear.next()
+	g.n++
+}
+
+func (g *group) run() {
+	switch n := g.n; n {
+	case 0:
+		return
+	case 1:
+		g.p[0] = g.detector[0].Speech(g.window[0])
+	default:
+		g.detector[0].(audio.GroupDetector).SpeechAll(g.detector[:n], g.window[:n], g.p[:n])
+	}
+	for i, s := range g.streams[:g.n] {
+		s.ear.heard(g.p[i], s.speechThreshold(), s.post)
+		g.streams[i] = nil
+	}
+	g.n = 0
 }
 
 func (p *pacer) obey() {

@@ -9,14 +9,16 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"parley/audio"
 )
 
 // Options say how a plane is built.
 type Options struct {
-	PortMin, PortMax int                     // RTP ports, both included; RTP takes even ones, RTCP the odd one above
-	Detector         func(rate int) Detector // makes the voice detector of a stream at 8000 or 16000 Hz; nil = none
-	Pacers           int                     // threads for phones; 0 = half of the processors, at least 1
-	Portable         bool                    // read sockets through the runtime's poller where the pacer could do it itself
+	PortMin, PortMax int                           // RTP ports, both included; RTP takes even ones, RTCP the odd one above
+	Detector         func(rate int) audio.Detector // makes the voice detector of a stream at 8000 or 16000 Hz; nil = none
+	Pacers           int                           // threads for phones; 0 = half of the processors, at least 1
+	Portable         bool                          // read sockets through the runtime's poller where the pacer could do it itself
 }
 
 // Plane is the media plane of the process.

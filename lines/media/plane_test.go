@@ -314,7 +314,7 @@ func TestSileroHearsSpeech(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := newDesk(t, Config{}, func(rate int) Detector { return model.Detector(rate) })
+	k := newDesk(t, Config{}, func(rate int) audio.Detector { return model.Detector(rate) })
 	pcm := make([]int16, len(code))
 	audio.DecodeMuLaw(pcm, code)
 	began := k.now

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"parley/audio"
 	"parley/audio/rtp"
 	"parley/lines"
 )
@@ -63,7 +64,7 @@ type counters struct {
 	jitter, roundTrip                              atomic.Int64 // nanoseconds
 }
 
-func newStream(c Config, d func(rate int) Detector) (*Stream, error) {
+func newStream(c Config, d func(rate int) audio.Detector) (*Stream, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
@@ -189,6 +190,8 @@ func (s *Stream) RoundTrip() time.Duration { return time.Duration(s.count.roundT
 // SetThreshold sets the probability, 0-1, at which a window counts as speech; 0.5 at first.
 func (s *Stream) SetThreshold(p float32) { s.threshold.Store(math.Float32bits(p)) }
 
+func (s *Stream) speechThreshold() float32 { return math.Float32frombits(s.threshold.Load()) }
+
 // Update changes what was negotiated (re-INVITE, UPDATE) from the next frame on. A direction that stops our sending
 // raises HeldOn, its return HeldOff. Another remote address, codec or payload type is latched afresh. What stays the same
 // must be repeated.
@@ -310,13 +313,6 @@ func (s *Stream) handEvents() {
 		}
 	}
 	s.waiting = 0
-}
-
-// listen runs voice detection over what came in.
-func (s *Stream) listen() {
-	if s.ear.full() {
-		s.ear.listen(math.Float32frombits(s.threshold.Load()), s.post)
-	}
 }
 
 // finish ends everything. Pacer only, once.

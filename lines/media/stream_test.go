@@ -63,7 +63,7 @@ type desk struct {
 	heard []int16
 }
 
-func newDesk(t *testing.T, c Config, d func(int) Detector) *desk {
+func newDesk(t *testing.T, c Config, d func(int) audio.Detector) *desk {
 	t.Helper()
 	if !c.Remote.IsValid() {
 		c.Remote = phone

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"parley/assets"
+	"parley/audio"
 	"parley/audio/rtp"
 	"parley/audio/silero"
 	"parley/lines/media"
@@ -87,7 +88,7 @@ func open(name string) (ports []int, load func() media.Load, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		o.Detector = func(rate int) media.Detector { return model.Detector(rate) }
+		o.Detector = func(rate int) audio.Detector { return model.Detector(rate) }
 	}
 	plane, err := media.New(o)
 	if err != nil {

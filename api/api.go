@@ -2,6 +2,7 @@
 package api
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -26,6 +27,7 @@ type Deps struct {
 	Records wire.Records // idempotent requests; nil = none are remembered
 
 	Catalog         *catalog.Catalog
+	Preview         func(ctx context.Context, v catalog.Voice) (wav []byte, err error) // nil = voices cannot be heard
 	Assistants      *assistants.Assistants
 	Folders, Labels *assistants.Groups
 	Tools           *tools.Tools
@@ -50,6 +52,7 @@ type API struct {
 	table    []wire.Route
 	document []byte
 	mux      *http.ServeMux
+	previews previews
 }
 
 // Base is the path prefix of the routes.

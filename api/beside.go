@@ -13,6 +13,7 @@ func (a *API) beside() *http.ServeMux {
 	m := http.NewServeMux()
 	m.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
 	m.HandleFunc("GET /readyz", a.ready)
+	m.HandleFunc("GET /media/voices/{file}", a.servePreview)
 	m.Handle("GET /metrics", promhttp.HandlerFor(a.Metrics, promhttp.HandlerOpts{}))
 	m.Handle("/mcp", a.mcp())
 	m.Handle("/", a.wire) // anything else is answered as an unknown route

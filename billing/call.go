@@ -1,0 +1,63 @@
+package billing
+
+import (
+	"context"
+
+	"parley/accounts"
+	"parley/db"
+	"parley/wire"
+)
+
+// leastSeconds is the least AI time an answered call is billed for.
+const leastSeconds = 30
+
+// AITime is the item of the seconds, rounded up, that an assistant was active in an answered call.
+func AITime(seconds int64, assistant *int64) Item {
+	return Item{Kind: CallAI, Seconds: max(seconds, leastSeconds), Assistant: assistant}
+}
+
+// Carriage is the item of one leg: each started minute from its answer at a rate.
+func Carriage(rate wire.Money, seconds int64, assistant *int64) Item {
+	return Item{Kind: CallCarrier, Money: rate * wire.Money(minutes(seconds)), Assistant: assistant}
+}
+
+func minutes(seconds int64) int64 { return (max(seconds, 0) + 59) / 60 }
+
+// HoldCall sets aside as much of a call as is available: AI time, when an assistant talks, and the carrier's rate for
+// up to most seconds. It returns how many seconds are paid for, at most that many; fault.NeedsPayment when the first
+// minute does not fit. Holding a ref again changes nothing and returns what was covered before.
+func (b *Billing) HoldCall(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string, assistant bool, rate wire.Money, most int64) (paid int64, err error) {
+	u, err := b.unit(ctx, tx, owner)
+	if err != nil {
+		return 0, err
+	}
+	bal, err := lock(ctx, tx, owner)
+	if err != nil {
+		return 0, err
+	}
+	perMinute := u.of(rate)
+	if assistant {
+		perMinute += u.time(60)
+	}
+	n := max(minutes(most), 1)
+	held, err := isHeld(ctx, tx, owner, ref)
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case held:
+		var amount wire.Money
+		if err := tx.Get(ctx, &amount, `SELECT amount FROM holds WHERE account_id = $1 AND ref = $2`, owner, ref); err != nil {
+			return 0, err
+		}
+		if perMinute > 0 {
+			n = min(n, int64(amount/perMinute))
+		}
+		return min(n*60, most), nil
+	case b.Enforce && bal.Available() < perMinute:
+		return 0, tooLow()
+	case b.Enforce && perMinute > 0:
+		n = min(n, int64(bal.Available()/perMinute))
+	}
+	return min(n*60, most), hold(ctx, tx, owner, bal, ref, perMinute*wire.Money(n))
+}

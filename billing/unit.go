@@ -1,0 +1,55 @@
+package billing
+
+import (
+	"context"
+	"math/big"
+
+	"parley/accounts"
+	"parley/db"
+	"parley/wire"
+)
+
+// unit turns costs into what an account is billed in.
+type unit struct {
+	kind   accounts.Kind
+	minute wire.Money // price of a minute of AI time, in currency
+}
+
+func (b *Billing) unit(ctx context.Context, q db.Q, owner accounts.ID) (unit, error) {
+	acc, err := b.accounts.Get(ctx, q, owner)
+	return unit{acc.Kind, b.accounts.PlanOf(acc).MinutePrice}, err
+}
+
+const creditsPerMoney = 100
+
+// of turns money into minutes or credits.
+func (u unit) of(money wire.Money) wire.Money {
+	if u.kind == accounts.Tenant {
+		return money * creditsPerMoney
+	}
+	return mulDiv(money, wire.MoneyUnit, u.minute)
+}
+
+// time is AI time in minutes or credits.
+func (u unit) time(seconds int64) wire.Money {
+	if u.kind == accounts.Tenant {
+		return mulDiv(wire.Money(seconds)*creditsPerMoney, u.minute, 60)
+	}
+	return mulDiv(wire.Money(seconds), wire.MoneyUnit, 60)
+}
+
+// money is AI time in currency.
+func (u unit) money(seconds int64) wire.Money { return mulDiv(wire.Money(seconds), u.minute, 60) }
+
+// mulDiv is a × b ÷ c, rounded half away from zero; 0 when c is 0 (what is free costs nothing), which is never negative.
+func mulDiv(a, b, c wire.Money) wire.Money {
+	if c == 0 {
+		return 0
+	}
+	n := new(big.Int).Mul(big.NewInt(int64(a)), big.NewInt(int64(b)))
+	half := big.NewInt(int64(c) / 2)
+	if n.Sign() < 0 {
+		half.Neg(half)
+	}
+	return wire.Money(n.Add(n, half).Quo(n, big.NewInt(int64(c))).Int64()) // Quo cuts towards zero
+}

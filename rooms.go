@@ -46,6 +46,7 @@ var May = []struct{ Room, Imports string }{
 	// The surface, and the one place that knows everybody.
 	{"console", "assets"},
 	{"api", "everybody"},
+	{"house", "everybody"},
 	{"cmd", "everybody"},
 	{"", ""},
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"parley/accounts"
 	"parley/assistants"
 	"parley/catalog"
 	"parley/chats"
@@ -26,6 +27,9 @@ type Deps struct {
 	Guard   *guard.Guard
 	Records wire.Records // idempotent requests; nil = none are remembered
 
+	Accounts        *accounts.Accounts
+	Balance         func(ctx context.Context, owner accounts.ID) (total, available wire.Money, err error)
+	Currency        string
 	Catalog         *catalog.Catalog
 	Preview         func(ctx context.Context, v catalog.Voice) (wav []byte, err error) // nil = voices cannot be heard
 	Assistants      *assistants.Assistants

@@ -12,6 +12,7 @@ type caller struct {
 	account accounts.ID
 	key     int64  // 0 for a session
 	name    string // of the key or the person
+	session string // token of the console session; empty for a key
 }
 
 type callerKey struct{}

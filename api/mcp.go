@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"parley/wire"
@@ -75,12 +74,3 @@ type memory struct {
 func (m *memory) Header() http.Header         { return m.header }
 func (m *memory) WriteHeader(status int)      { m.status = status }
 func (m *memory) Write(b []byte) (int, error) { return m.body.Write(b) }
-
-// bearer is the token of an Authorization header; false when there is none of that scheme.
-func bearer(header string) (string, bool) {
-	scheme, token, ok := strings.Cut(strings.TrimSpace(header), " ")
-	if !ok || !strings.EqualFold(scheme, "bearer") {
-		return "", false
-	}
-	return strings.TrimSpace(token), true
-}

@@ -15,7 +15,16 @@ import (
 // Handlers, input and output types stand in one file per section: keys.go, assistants.go, calls.go, …
 func (a *API) routes() []wire.Route {
 	return slices.Concat(
-		wire.Section("Account and API keys"),
+		wire.Section("Account and API keys",
+			wire.On(messages, "GET /user/api-keys", 200, a.listKeys),
+			wire.On(messages, "POST /user/api-keys", 201, a.createKey),
+			wire.On(messages, "DELETE /user/api-keys/{id}", 200, a.deleteKey),
+			wire.On(messages, "GET /user/me", 200, a.me),
+			wire.On(messages, "PUT /user/me", 200, a.updateMe),
+			wire.On(messages, "POST /console/sign-in", 200, a.signIn, wire.Keyless(), wire.Hidden(), wire.Limited(wire.PerAddress(10, time.Minute))),
+			wire.On(messages, "POST /console/sign-out", 200, a.signOut, wire.Hidden()),
+			wire.On(messages, "PUT /console/password", 200, a.setPassword, wire.Hidden()),
+		),
 
 		wire.Section("Assistants", a.assistantRoutes()...),
 

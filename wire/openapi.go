@@ -372,10 +372,10 @@ func (s *schemas) validation() object {
 // out is the schema of a type in an answer.
 func (s *schemas) out(t reflect.Type) object {
 	switch {
-	case t.Implements(optionalType):
-		return orNull(s.out(reflect.Zero(t).Interface().(optional).optType()))
 	case t.Kind() == reflect.Pointer:
 		return orNull(s.out(t.Elem()))
+	case t.Implements(optionalType):
+		return orNull(s.out(reflect.Zero(t).Interface().(optional).optType()))
 	case t == reflect.TypeFor[Time]():
 		return object{"type": "string", "format": "date-time"}
 	case t == reflect.TypeFor[DateTime]():
@@ -485,8 +485,9 @@ func (s *schemas) members(t reflect.Type, props object, names *[]string) {
 		if f.doc = sf.Tag.Get("doc"); f.doc != "" {
 			o["description"] = f.doc
 		}
+		_, again := props[name] // of an embedded struct, which this field hides
 		props[name] = o
-		if !strings.Contains(opts, "omitempty") && !strings.Contains(opts, "omitzero") {
+		if !again && !strings.Contains(opts, "omitempty") && !strings.Contains(opts, "omitzero") {
 			*names = append(*names, name)
 		}
 	}

@@ -17,6 +17,7 @@ package apitest
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -26,9 +27,11 @@ import (
 	"strings"
 	"testing"
 
+	"parley/accounts"
 	"parley/api"
 	"parley/db"
 	"parley/db/dbtest"
+	"parley/house"
 )
 
 // Server is the API on one database, with the key of its first account.
@@ -36,7 +39,7 @@ type Server struct {
 	T     testing.TB
 	DB    *db.DB
 	API   *api.API
-	Deps  api.Deps
+	House *house.House
 	Token string
 	spec  *spec
 	vars  map[string]string // of Cases
@@ -52,12 +55,27 @@ func Each(t *testing.T, fn func(t *testing.T, s *Server), with ...func(*api.Deps
 // New starts the API on d with every room wired as in the program.
 func New(t testing.TB, d *db.DB, with ...func(*api.Deps)) *Server {
 	t.Helper()
-	deps, token := rooms(t, d)
+	h, token := rooms(t, d)
 	for _, change := range with {
-		change(&deps)
+		change(&h.Deps)
 	}
-	a := api.New(deps)
-	return &Server{T: t, DB: d, API: a, Deps: deps, Token: token, spec: newSpec(t, a.OpenAPI()), vars: map[string]string{}}
+	a := api.New(h.Deps)
+	return &Server{T: t, DB: d, API: a, House: h, Token: token, spec: newSpec(t, a.OpenAPI()), vars: map[string]string{}}
+}
+
+// Stranger is the same server, called by another account.
+func (s *Server) Stranger() *Server {
+	s.T.Helper()
+	ctx := context.Background()
+	acc, err := s.House.Accounts.Create(ctx, s.DB, accounts.Draft{Name: "Stranger", Email: "stranger@p.example"})
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	_, token, err := s.House.Accounts.CreateKey(ctx, s.DB, acc.ID, "test")
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	return s.As(token)
 }
 
 // As is the same server, called with another token.

@@ -1,11 +1,13 @@
 package apitest
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"os"
 	"regexp"
 	"strings"
+	"testing"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -104,4 +106,18 @@ func (s *Server) fill(text string) string {
 		text = strings.ReplaceAll(text, "{{"+name+"}}", value)
 	}
 	return text
+}
+
+// Golden compares got with a file that go test -update rewrites; and is added to the failure.
+func Golden(t testing.TB, file string, got []byte, and string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if want, err := os.ReadFile(file); err != nil || !bytes.Equal(want, got) {
+		t.Errorf("%s is not what the code says (%v); go test ./api -update rewrites it, %s", file, err, and)
+	}
 }

@@ -1,13 +1,89 @@
 package apitest
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"testing"
 
-	"parley/api"
+	"parley/agent"
+	"parley/catalog"
+	"parley/config"
 	"parley/db"
+	"parley/guard"
+	"parley/house"
+	"parley/jobs"
+	"parley/providers/builtin/responder"
+	"parley/secrets"
+	"parley/wire"
 )
 
-// rooms wires every room as cmd/parley does, on a test database. It returns a key of the first account.
-func rooms(t testing.TB, d *db.DB) (api.Deps, string) {
-	return api.Deps{DB: d}, ""
+// offer is a catalog with one of everything. Ids: voices 1 (pipeline, dualplex) and 2 (multimodal); synthesiser and
+// recogniser 1; models 1 (llm) and 2 (multimodal, dualplex).
+func offer() catalog.Offer {
+	return catalog.Offer{
+		Speech:  []catalog.Speech{{Code: "builtin", Name: "Built-in speech", Languages: []string{"en"}, Voices: []catalog.NewVoice{{Code: "slt", Name: "Mira", Gender: "female"}}}},
+		Hearing: []catalog.Hearing{{Code: "builtin", Name: "Built-in recognition", Languages: []string{"en"}}},
+		Models: []catalog.NewModel{
+			{Provider: "builtin", Code: "responder", Name: "Built-in assistant model", Types: []string{catalog.LLM}, Temperature: true},
+			{Provider: "builtin", Code: "builtin-realtime", Name: "Realtime", Types: []string{"multimodal", "dualplex"}, Voices: []catalog.NewVoice{{Code: "rt", Name: "Rita"}}},
+		},
+	}
+}
+
+// rooms wires the house on a test database. It returns a key of the first account.
+func rooms(t testing.TB, d *db.DB) (*house.House, string) {
+	t.Helper()
+	ctx := context.Background()
+	cfg := config.Default()
+	cfg.PublicURL = "https://p.example"
+	cfg.Limits.PerKeyPerMinute = 0
+	allow, err := guard.ParseAllow(nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := secrets.New(bytes.Repeat([]byte{7}, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := house.New(ctx, house.Foundations{Config: cfg, DB: d, Jobs: jobs.NewRunner(d), Guard: guard.New(allow...), Box: box,
+		Engines: house.Engines{Offer: offer(), Chat: func(m catalog.Model) (agent.Engine, error) {
+			return agent.Engine{Model: responder.Model{}, Provider: m.Provider, Name: m.Code}, nil
+		}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	records, err := wire.NewStored(ctx, d, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Records = records
+	acc, err := h.EnsureFirstAccount(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, token, err := h.Accounts.CreateKey(ctx, d, acc.ID, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h, token
+}
+
+// Work runs durable work in the background until the test ends.
+func (s *Server) Work() {
+	s.T.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.House.Jobs().Run(ctx) }()
+	s.T.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
+			s.T.Error(err)
+		}
+	})
 }

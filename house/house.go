@@ -1,0 +1,154 @@
+// Package house puts the rooms together by hand: what a room needs of its neighbours is a function or an interface of
+// its own, and here is who fills it. cmd/parley adds the lines and the real engines, api/apitest a test database.
+package house
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"parley/accounts"
+	"parley/agent"
+	"parley/api"
+	"parley/assistants"
+	"parley/catalog"
+	"parley/config"
+	"parley/db"
+	"parley/fault"
+	"parley/guard"
+	"parley/jobs"
+	"parley/secrets"
+	"parley/wire"
+)
+
+// Engines is what the installation can think, speak and hear with.
+type Engines struct {
+	Offer catalog.Offer
+	// Chat gives the text model behind an entry of the catalog.
+	Chat func(m catalog.Model) (agent.Engine, error)
+}
+
+// Foundations are what every room stands on.
+type Foundations struct {
+	Config  *config.Config
+	DB      *db.DB
+	Jobs    *jobs.Runner
+	Guard   *guard.Guard
+	Box     *secrets.Box
+	Engines Engines
+}
+
+// House is all rooms.
+type House struct {
+	api.Deps
+	on Foundations
+
+	Background []func(ctx context.Context) error // each runs until its context ends
+	closers    []func() error
+}
+
+// New wires the rooms, those first that others need.
+func New(ctx context.Context, f Foundations) (*House, error) {
+	h := &House{on: f}
+	h.DB, h.Guard = f.DB, f.Guard
+	for _, build := range []func(context.Context) error{
+		h.accounts,
+		h.catalog,
+		h.tools,
+		h.assistants,
+		h.webhooks,
+		h.chats,
+		h.surface,
+	} {
+		if err := build(ctx); err != nil {
+			return nil, errors.Join(err, h.Close())
+		}
+	}
+	return h, nil
+}
+
+// Jobs is the runner of durable work.
+func (h *House) Jobs() *jobs.Runner { return h.on.Jobs }
+
+// Close lets go of what the rooms hold.
+func (h *House) Close() (err error) {
+	for i := len(h.closers) - 1; i >= 0; i-- {
+		err = errors.Join(err, h.closers[i]())
+	}
+	return err
+}
+
+// accounts: who is asking.
+func (h *House) accounts(context.Context) error {
+	p := h.on.Config.Plan.Default
+	h.Accounts = accounts.New(h.DB, accounts.Plan{
+		MaxCampaigns: wide(p.MaxCampaigns), MaxAssistants: wide(p.MaxAssistants), MaxTools: wide(p.MaxTools),
+		ParallelPerCampaign: int64(p.ParallelPerCampaign), ParallelPerAccount: int64(p.ParallelPerAccount),
+		DailyOutbound: wide(h.on.Config.Limits.DailyOutbound), MinutePrice: p.MinutePrice})
+	h.Balance = func(context.Context, accounts.ID) (total, available wire.Money, err error) { return 0, 0, nil } // until there is a ledger
+	h.on.Jobs.Every("accounts.purge", time.Hour, h.Accounts.Purge)
+	h.Background = append(h.Background, h.Accounts.Run)
+	return nil
+}
+
+func wide(n *int) *int64 {
+	if n == nil {
+		return nil
+	}
+	w := int64(*n)
+	return &w
+}
+
+// catalog: what assistants can be made of.
+func (h *House) catalog(ctx context.Context) (err error) {
+	offer, m := h.on.Engines.Offer, h.on.Config.Models
+	offer.Defaults = catalog.Defaults{LLM: m.DefaultLLM, Multimodal: m.DefaultMultimodal, Dualplex: m.DefaultDualplex, Chat: m.DefaultChat}
+	h.Catalog, err = catalog.Open(ctx, h.DB, offer)
+	return err
+}
+
+// assistants: their settings, and the facts of other rooms that their rules ask for.
+func (h *House) assistants(context.Context) error {
+	h.Assistants = assistants.New(h.DB, h.Catalog, h.on.Box, assistants.Account{
+		Tools: h.Tools.Owned,
+		MayAdd: func(ctx context.Context, q db.Q, owner accounts.ID, have int) (bool, error) {
+			plan, err := h.Accounts.Plan(ctx, q, owner)
+			return !accounts.Reached(plan.MaxAssistants, int64(have)), err
+		},
+	})
+	h.Folders, h.Labels = assistants.Folders(h.DB), assistants.Labels(h.DB)
+	return nil
+}
+
+// surface: settings of the HTTP API.
+func (h *House) surface(context.Context) error {
+	c := h.on.Config
+	h.PublicURL, h.FieldAliases, h.CORSOrigins = c.PublicURL, c.Compat.FieldAliases, c.HTTP.CORSOrigins
+	h.PerKeyPerMinute, h.PublicHistory, h.Currency = c.Limits.PerKeyPerMinute, c.Conversations.PublicHistory, c.Billing.Currency
+	return nil
+}
+
+// ChatEngine is the text model that chats for an assistant: its own, its fallback, or the installation's.
+func (h *House) ChatEngine(_ context.Context, a assistants.Assistant) (agent.Engine, error) {
+	id := a.LLMModelID.Or(0)
+	if a.ModeOf() != catalog.Pipeline {
+		id = a.ChatLLMFallbackID.Or(0)
+	}
+	if id == 0 {
+		id = h.Catalog.DefaultModel("chat")
+	}
+	m, ok := h.Catalog.Model(id)
+	if !ok {
+		return agent.Engine{}, fault.New(fault.Malformed, "", "no model is configured")
+	}
+	return h.on.Engines.Chat(m)
+}
+
+// EnsureFirstAccount makes the account of the operator at the first start.
+func (h *House) EnsureFirstAccount(ctx context.Context) (accounts.Account, error) {
+	acc, _, err := h.Accounts.EnsureFirst(ctx, accounts.Draft{Name: "Operator", Email: "operator@localhost", Timezone: "UTC"}, h.begin)
+	return acc, err
+}
+
+// begin gives the first account its starting balance.
+func (h *House) begin(*db.Tx, accounts.Account) error { return nil }

@@ -15,6 +15,7 @@ import (
 	"parley/chats"
 	"parley/db"
 	"parley/guard"
+	"parley/knowledge"
 	"parley/live"
 	"parley/tools"
 	"parley/webhooks"
@@ -35,6 +36,7 @@ type Deps struct {
 	Assistants      *assistants.Assistants
 	Folders, Labels *assistants.Groups
 	Tools           *tools.Tools
+	Knowledge       *knowledge.Room
 	Webhooks        *webhooks.Webhooks
 	Chats           *chats.Chats
 	Live            *live.Hub

@@ -43,7 +43,7 @@ func (a *API) routes() []wire.Route {
 
 		wire.Section("Leads"),
 
-		wire.Section("Knowledgebases and documents"),
+		wire.Section("Knowledgebases and documents", a.knowledgeRoutes()...),
 
 		wire.Section("Mid-call tools", a.toolRoutes()...),
 

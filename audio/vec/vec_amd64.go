@@ -15,6 +15,8 @@ func dot(a, b *float32, n int) float32
 func dot4(w, x *float32, stride, n int, out *[4]float32)
 
 // expConstants are what the kernel of sigmoid needs, in the order it reads them.
+//
+//lint:ignore U1000 vec_amd64.s reads it
 var expConstants = [...]float32{expLimit, -expLimit, log2e, ln2High, ln2Low, expP5, expP4, expP3, expP2, expP1, expP0, 1}
 
 // sigmoid is Sigmoid for n floats; n is a multiple of 8.

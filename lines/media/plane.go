@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"os"
 	"runtime"
 	"strconv"
 	"sync"
@@ -42,10 +43,14 @@ var ErrNoPort = errors.New("no free RTP port")
 
 var errClosed = errors.New("the media plane is closed")
 
-// New starts a plane. Its precision needs spare scheduler slots: GOMAXPROCS of at least max(4, 2 × processors).
+// New starts a plane. It raises GOMAXPROCS to max(4, 2 × processors) unless the environment sets it: a free slot in the
+// scheduler, when a pacer wakes, does more for its precision than any priority.
 func New(o Options) (*Plane, error) {
 	if o.PortMin < 1 || o.PortMax > 65535 || o.PortMax-o.PortMin < 1 {
 		return nil, fmt.Errorf("media: bad port range %d-%d", o.PortMin, o.PortMax)
+	}
+	if n := max(4, 2*runtime.NumCPU()); os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) < n {
+		runtime.GOMAXPROCS(n)
 	}
 	if o.Pacers <= 0 {
 		o.Pacers = max(1, runtime.NumCPU()/2)

@@ -43,7 +43,7 @@ func (s *Stream) send(p *pacer, now time.Time) {
 	}
 	clear(frame[n:])
 	if b := s.bridge.Load(); b != nil {
-		n = max(n, b.mix(frame))
+		b.mix(frame)
 	}
 	s.tapOurs(p, frame)
 	size := s.line.encode(p.packet[rtp.HeaderLen:], frame)

@@ -226,7 +226,7 @@ func (s *Stream) Close() {
 	<-s.over
 }
 
-// Wait returns when the stream is closed.
+// Done is closed when the stream is.
 func (s *Stream) Done() <-chan struct{} { return s.over }
 
 // configure applies a new setting. Pacer only, and at the start.

@@ -27,7 +27,7 @@ import (
 
 // serve runs an engine in this process: it prints its ports, waits for a line, measures itself and prints the figures.
 func serve(name string) {
-	runtime.GOMAXPROCS(max(4, 2*runtime.NumCPU()))
+	runtime.GOMAXPROCS(max(4, 2*runtime.NumCPU())) // as media.New does, for the raw engine too
 	idle := memory()
 	ports, load, err := open(name)
 	if err != nil {

@@ -41,7 +41,7 @@ func TestSlotsFillEvenly(t *testing.T) {
 		p.add(s, time.Now())
 		all = append(all, s)
 	}
-	for _, i := range []int{0, 5, 9, 1} {
+	for _, i := range []int{0, 5, 9, 2} {
 		p.remove(all[i], time.Now())
 		<-all[i].Done()
 	}

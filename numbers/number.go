@@ -1,0 +1,143 @@
+// Package numbers holds the phone numbers of an account: bought ones with their monthly subscription, SIP trunks, and
+// Caller IDs that the account proved to own.
+package numbers
+
+import (
+	"context"
+	"time"
+
+	"parley/accounts"
+	"parley/db"
+	"parley/jobs"
+	"parley/wire"
+)
+
+// ID names a number. A trunk has the id of its number.
+type ID int64
+
+// Type says where a number comes from.
+type Type string
+
+// The types of numbers.
+const (
+	Dedicated Type = "normal" // bought here
+	SIP       Type = "sip"    // of a trunk
+	CallerID  Type = "caller_id"
+)
+
+// Label is the type in words.
+func (t Type) Label() string {
+	return map[Type]string{Dedicated: "Dedicated Number", SIP: "SIP", CallerID: "Caller ID"}[t]
+}
+
+// State of a number. Only active and scheduled ones are shown; the others are on their way in or out.
+type State string
+
+// The states of a number.
+const (
+	Buying    State = "buying"    // the purchase is under way
+	Undoing   State = "undoing"   // it failed and is being taken back
+	Failed    State = "failed"    // it failed and nothing is left of it
+	Pending   State = "pending"   // a Caller ID waits for its code
+	Active    State = "active"    //
+	Scheduled State = "scheduled" // released at ReleaseAt
+)
+
+// Number is one phone number of an account.
+type Number struct {
+	ID           ID          `db:"id"`
+	Owner        accounts.ID `db:"account_id"`
+	Number       string      `db:"number"` // E.164, or the extension of a trunk
+	Country      string      `db:"country_code"`
+	Type         Type        `db:"type"`
+	State        State       `db:"state"`
+	SMS          bool        `db:"sms_capable"`
+	Nickname     *string     `db:"nickname"`
+	Region       *string     `db:"region"`
+	Price        wire.Money  `db:"price"` // per month, to the payment method
+	PriceID      string      `db:"price_id"`
+	Key          *string     `db:"purchase_key"`
+	Step         *string     `db:"step"`
+	Failure      *string     `db:"failure"`
+	CarrierRef   *string     `db:"carrier_ref"`
+	Subscription *string     `db:"subscription"`
+	Months       int         `db:"months"` // paid so far
+	PaidUntil    db.Time     `db:"paid_until"`
+	PastDueAt    db.Time     `db:"past_due_at"` // since when a renewal is refused
+	Refusals     int         `db:"refusals"`
+	ReleaseAt    db.Time     `db:"release_at"`
+	CreatedAt    db.Time     `db:"created_at"`
+	UpdatedAt    db.Time     `db:"updated_at"`
+}
+
+// Subscribed reports whether a paid subscription goes on.
+func (n Number) Subscribed() bool {
+	return n.Type == Dedicated && n.State == Active && n.PastDueAt.IsZero()
+}
+
+// Box seals secrets at rest.
+type Box interface {
+	Seal([]byte) (string, error)
+	Open(string) ([]byte, error)
+}
+
+// Config is what the room needs beside the database. Roles may be nil: then nothing can be bought or verified.
+type Config struct {
+	Box       Box
+	Jobs      *jobs.Runner
+	Carrier   Carrier
+	Payments  Payments
+	CallerIDs CallerIDs
+	Countries []string // where numbers may be bought, ISO 3166-1 alpha-2
+	Node      string   // names this process among those that share the database
+}
+
+// Numbers is the room.
+type Numbers struct {
+	db       *db.DB
+	cfg      Config
+	detaches []func(ctx context.Context, tx *db.Tx, owner accounts.ID, number ID) error
+	changed  []func(accounts.ID, ID)
+	waiting  time.Duration // how long a purchase may keep its buyer waiting
+}
+
+// New opens the room and registers its jobs.
+func New(d *db.DB, cfg Config) *Numbers {
+	if cfg.Carrier == nil {
+		cfg.Carrier = nobody{}
+	}
+	if cfg.Payments == nil {
+		cfg.Payments = nobody{}
+	}
+	if cfg.CallerIDs == nil {
+		cfg.CallerIDs = nobody{}
+	}
+	n := &Numbers{db: d, cfg: cfg, waiting: 45 * time.Second}
+	if cfg.Jobs != nil {
+		n.register(cfg.Jobs)
+	}
+	return n
+}
+
+// OnDetach lets another room let go of a number that leaves its account, in the transaction that releases it.
+func (n *Numbers) OnDetach(f func(ctx context.Context, tx *db.Tx, owner accounts.ID, number ID) error) {
+	n.detaches = append(n.detaches, f)
+}
+
+// OnChange is called after a change of a number was committed.
+func (n *Numbers) OnChange(f func(accounts.ID, ID)) { n.changed = append(n.changed, f) }
+
+func (n *Numbers) tell(owner accounts.ID, id ID) {
+	for _, f := range n.changed {
+		f(owner, id)
+	}
+}
+
+func (n *Numbers) detach(ctx context.Context, tx *db.Tx, x Number) error {
+	for _, f := range n.detaches {
+		if err := f(ctx, tx, x.Owner, x.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}

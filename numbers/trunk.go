@@ -1,0 +1,177 @@
+package numbers
+
+import (
+	"fmt"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"parley/accounts"
+	"parley/fault"
+	"parley/wire"
+)
+
+// Trunk is a customer's own way to the telephone network (contract 10.7). Its ID is that of its number.
+type Trunk struct {
+	ID           ID
+	Owner        accounts.ID
+	Form         string // extension or number
+	Number       string // E.164 or extension
+	Nickname     *string
+	Username     string
+	Password     string
+	Address      string // host or IP
+	Format       string // +e164, e164 or national
+	Auth         string // auth or ip
+	Allowed      []string
+	Country      string
+	Proxy        bool
+	Transport    string // udp, tcp or tls
+	Port         int64
+	Codecs       []string // in order; pcmu, pcma, g722, opus
+	InboundRef   string
+	OutboundRef  string
+	Registration string // registered, failed or none
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
+}
+
+// Prefixes are the addresses that calls may come from without a password.
+func (t Trunk) Prefixes() []netip.Prefix {
+	var list []netip.Prefix
+	for _, s := range t.Allowed {
+		if p, err := prefix(s); err == nil {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// TrunkChange is the input of create and update; what is absent stays.
+type TrunkChange struct {
+	Form      wire.Opt[string]   `json:"sip_trunk_type" rule:"oneof=extension|number"`
+	Number    wire.Opt[string]   `json:"phone_number"`
+	Nickname  wire.Opt[string]   `json:"nickname" rule:"null max=50"`
+	Username  wire.Opt[string]   `json:"sip_username" rule:"min=3 max=128"`
+	Password  wire.Opt[string]   `json:"sip_password" rule:"min=3" trim:"no"`
+	Address   wire.Opt[string]   `json:"sip_address"`
+	Format    wire.Opt[string]   `json:"sip_calling_format" rule:"oneof=+e164|e164|national"`
+	Auth      wire.Opt[string]   `json:"inbound_authorization_type" rule:"oneof=auth|ip"`
+	Allowed   wire.Opt[[]string] `json:"allowed_inbound_ips" rule:"max=50"`
+	Country   wire.Opt[string]   `json:"country_code" rule:"upper pattern=^[A-Z]{2}$"`
+	Proxy     wire.Opt[bool]     `json:"outbound_proxy"`
+	Transport wire.Opt[string]   `json:"transport" rule:"oneof=udp|tcp|tls"`
+	Port      wire.Opt[int64]    `json:"port" rule:"min=1 max=65535"`
+	Codecs    wire.Opt[[]string] `json:"codecs" rule:"distinct" each:"oneof=pcmu|pcma|g722|opus"`
+}
+
+// TrunkRequired are the fields that a new trunk needs; country_code may be told by the number.
+var TrunkRequired = []string{"sip_trunk_type", "phone_number", "sip_username", "sip_password", "sip_address",
+	"sip_calling_format", "inbound_authorization_type"}
+
+var allCodecs = []string{"pcmu", "pcma", "g722", "opus"}
+
+// blankTrunk is what an absent field of a new trunk is.
+func blankTrunk() Trunk {
+	return Trunk{Allowed: []string{}, Transport: "udp", Port: 5060, Codecs: allCodecs, Registration: "none"}
+}
+
+// over is the trunk after the change.
+func (c TrunkChange) over(t Trunk) Trunk {
+	t.Form, t.Number = c.Form.Or(t.Form), c.Number.Or(t.Number)
+	if c.Nickname.Set {
+		t.Nickname = c.Nickname.Ptr()
+	}
+	t.Username, t.Password, t.Address = c.Username.Or(t.Username), c.Password.Or(t.Password), strings.ToLower(c.Address.Or(t.Address))
+	t.Format, t.Auth, t.Allowed = c.Format.Or(t.Format), c.Auth.Or(t.Auth), c.Allowed.Or(t.Allowed)
+	t.Country, t.Proxy = c.Country.Or(t.Country), c.Proxy.Or(t.Proxy)
+	t.Transport, t.Port, t.Codecs = c.Transport.Or(t.Transport), c.Port.Or(t.Port), c.Codecs.Or(t.Codecs)
+	if t.Auth == "auth" {
+		t.Allowed = []string{}
+	}
+	if len(t.Codecs) == 0 {
+		t.Codecs = allCodecs
+	}
+	if t.Form == "number" {
+		if known := country(t.Number); known != "" {
+			t.Country = known
+		}
+	}
+	return t
+}
+
+var (
+	extension = regexp.MustCompile(`^[A-Za-z0-9*#]{1,15}$`)
+	hostLabel = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$`)
+)
+
+// check says what is wrong with a change of old beyond its tags. isNew: old is a blank trunk.
+func (c TrunkChange) check(old Trunk, isNew bool) (bad []fault.Field) {
+	after := c.over(old)
+	if c.Form.Has() && !isNew && c.Form.V != old.Form {
+		bad = append(bad, wire.Bad("sip_trunk_type", "in"))
+	}
+	if c.Number.Has() && after.Form != "" {
+		switch {
+		case after.Form == "extension" && !extension.MatchString(c.Number.V):
+			bad = append(bad, wire.Bad("phone_number", "pattern"))
+		case after.Form == "number" && !strict.MatchString(c.Number.V):
+			bad = append(bad, wire.Bad("phone_number", "e164"))
+		}
+	}
+	if strings.ContainsFunc(c.Username.V, control) {
+		bad = append(bad, wire.Bad("sip_username", "pattern"))
+	}
+	if strings.ContainsFunc(c.Password.V, control) {
+		bad = append(bad, wire.Bad("sip_password", "pattern"))
+	}
+	if c.Address.Has() && !isHost(c.Address.V) {
+		bad = append(bad, wire.Bad("sip_address", "pattern"))
+	}
+	bad = append(bad, c.checkAllowed(after)...)
+	if isNew && after.Country == "" && !c.Country.Set {
+		bad = append(bad, wire.Bad("country_code", "required"))
+	}
+	return bad
+}
+
+func (c TrunkChange) checkAllowed(after Trunk) (bad []fault.Field) {
+	if after.Auth != "ip" {
+		return nil
+	}
+	if len(after.Allowed) == 0 && (c.Auth.Has() || c.Allowed.Set) {
+		return []fault.Field{wire.Own("allowed_inbound_ips", "List at least one allowed address: authorization type ip needs it.")}
+	}
+	for i, s := range c.Allowed.V {
+		if _, err := prefix(s); err != nil {
+			bad = append(bad, wire.Bad("allowed_inbound_ips."+strconv.Itoa(i), "ip"))
+		}
+	}
+	return bad
+}
+
+func control(r rune) bool { return r < ' ' || r == 0x7f }
+
+// prefix reads an address or a network in CIDR form.
+func prefix(s string) (netip.Prefix, error) {
+	if strings.Contains(s, "/") {
+		p, err := netip.ParsePrefix(s)
+		return p.Masked(), err
+	}
+	a, err := netip.ParseAddr(s)
+	if err != nil || a.Zone() != "" {
+		return netip.Prefix{}, fmt.Errorf("no address: %q", s)
+	}
+	return netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()), nil
+}
+
+// isHost accepts a host name or an address, without port and scheme.
+func isHost(s string) bool {
+	if _, err := netip.ParseAddr(s); err == nil {
+		return true
+	}
+	return len(s) <= 253 && !slices.ContainsFunc(strings.Split(strings.TrimSuffix(s, "."), "."), func(label string) bool { return !hostLabel.MatchString(label) })
+}

@@ -1,0 +1,244 @@
+package numbers
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"parley/accounts"
+	"parley/db"
+	"parley/fault"
+	"parley/wire"
+)
+
+type trunkRow struct {
+	ID           ID                `db:"id"`
+	Owner        accounts.ID       `db:"account_id"`
+	Number       string            `db:"number"`
+	Country      string            `db:"country_code"`
+	Nickname     *string           `db:"nickname"`
+	Form         string            `db:"form"`
+	Username     string            `db:"username"`
+	Password     string            `db:"password"`
+	Address      string            `db:"address"`
+	Format       string            `db:"calling_format"`
+	Auth         string            `db:"authorization_type"`
+	Allowed      db.JSON[[]string] `db:"allowed_ips"`
+	Proxy        bool              `db:"outbound_proxy"`
+	Transport    string            `db:"transport"`
+	Port         int64             `db:"port"`
+	Codecs       db.JSON[[]string] `db:"codecs"`
+	InboundRef   string            `db:"inbound_ref"`
+	OutboundRef  string            `db:"outbound_ref"`
+	Registration string            `db:"registration"`
+	CreatedAt    db.Time           `db:"created_at"`
+	UpdatedAt    db.Time           `db:"updated_at"`
+}
+
+func (n *Numbers) trunks(ctx context.Context, q db.Q, where string, args ...any) ([]Trunk, error) {
+	var rows []trunkRow
+	err := q.Select(ctx, &rows, `SELECT t.id, t.account_id, t.number, p.country_code, p.nickname, t.form, t.username, t.password, t.address,
+		t.calling_format, t.authorization_type, t.allowed_ips, t.outbound_proxy, t.transport, t.port, t.codecs, t.inbound_ref, t.outbound_ref,
+		t.registration, p.created_at, t.updated_at FROM sip_trunks t JOIN phone_numbers p ON p.id = t.id WHERE `+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Trunk, len(rows))
+	for i, r := range rows {
+		password, err := n.cfg.Box.Open(r.Password)
+		if err != nil {
+			return nil, fmt.Errorf("trunk %d: %w", r.ID, err)
+		}
+		list[i] = Trunk{ID: r.ID, Owner: r.Owner, Form: r.Form, Number: r.Number, Nickname: r.Nickname, Username: r.Username, Password: string(password),
+			Address: r.Address, Format: r.Format, Auth: r.Auth, Allowed: r.Allowed.V, Country: r.Country, Proxy: r.Proxy, Transport: r.Transport,
+			Port: r.Port, Codecs: r.Codecs.V, InboundRef: r.InboundRef, OutboundRef: r.OutboundRef, Registration: r.Registration,
+			CreatedAt: r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time()}
+	}
+	return list, nil
+}
+
+// Trunks are the account's trunks, newest first.
+func (n *Numbers) Trunks(ctx context.Context, owner accounts.ID) ([]Trunk, error) {
+	return n.trunks(ctx, n.db, `t.account_id = $1 ORDER BY t.id DESC`, owner)
+}
+
+// Trunk is one trunk of the account.
+func (n *Numbers) Trunk(ctx context.Context, owner accounts.ID, id ID) (Trunk, error) {
+	return n.trunk(ctx, n.db, `t.account_id = $1 AND t.id = $2`, owner, id)
+}
+
+func (n *Numbers) trunk(ctx context.Context, q db.Q, where string, args ...any) (Trunk, error) {
+	list, err := n.trunks(ctx, q, where, args...)
+	if err == nil && len(list) == 0 {
+		err = ErrTrunkNotFound
+	}
+	if err != nil {
+		return Trunk{}, err
+	}
+	return list[0], nil
+}
+
+// CheckTrunk says everything that is wrong with a change beyond its tags. id is the trunk that is changed, 0 for a new one.
+func (n *Numbers) CheckTrunk(ctx context.Context, owner accounts.ID, id ID, c TrunkChange) error {
+	old := blankTrunk()
+	if id != 0 {
+		var err error
+		if old, err = n.Trunk(ctx, owner, id); err != nil {
+			return err
+		}
+	}
+	return wire.Invalid(c.check(old, id == 0)...)
+}
+
+// CreateTrunk stores a new trunk, and its number, of a change that has passed CheckTrunk.
+func (n *Numbers) CreateTrunk(ctx context.Context, owner accounts.ID, c TrunkChange) (Trunk, error) {
+	t := c.over(blankTrunk())
+	t.Owner, t.InboundRef, t.OutboundRef = owner, trunkRef(), trunkRef()
+	t.CreatedAt = n.db.Now()
+	t.UpdatedAt = t.CreatedAt
+	err := n.db.Do(ctx, func(tx *db.Tx) error {
+		if err := tx.Get(ctx, &t.ID, `INSERT INTO phone_numbers (account_id, number, country_code, type, state, nickname, created_at, updated_at)
+			VALUES ($1, $2, $3, 'sip', 'active', $4, $5, $5) RETURNING id`, owner, t.Number, t.Country, t.Nickname, db.At(t.CreatedAt)); err != nil {
+			return err
+		}
+		return n.store(ctx, tx, t, `INSERT INTO sip_trunks (id, number, digits, national, form, username, password, address, calling_format,
+			authorization_type, allowed_ips, outbound_proxy, transport, port, codecs, registration, updated_at, account_id, inbound_ref, outbound_ref)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
+			t.Owner, t.InboundRef, t.OutboundRef)
+	})
+	return n.stored(t, err, "The SIP trunk could not be created. Try again, or ask support.")
+}
+
+// UpdateTrunk changes a trunk. New calls and registrations follow within seconds; running calls stay.
+func (n *Numbers) UpdateTrunk(ctx context.Context, owner accounts.ID, id ID, c TrunkChange) (Trunk, error) {
+	var t Trunk
+	err := n.db.Do(ctx, func(tx *db.Tx) error {
+		old, err := n.trunk(ctx, tx, `t.account_id = $1 AND t.id = $2`, owner, id)
+		if err != nil {
+			return err
+		}
+		t = c.over(old)
+		t.UpdatedAt = n.db.Now()
+		if t.Username != old.Username || t.Password != old.Password || t.Address != old.Address || t.Port != old.Port || t.Transport != old.Transport {
+			t.Registration = "none"
+		}
+		if _, err := tx.Exec(ctx, `UPDATE phone_numbers SET number = $2, country_code = $3, nickname = $4, updated_at = $5 WHERE id = $1`,
+			id, t.Number, t.Country, t.Nickname, db.At(t.UpdatedAt)); err != nil {
+			return err
+		}
+		return n.store(ctx, tx, t, `UPDATE sip_trunks SET number = $2, digits = $3, national = $4, form = $5, username = $6, password = $7,
+			address = $8, calling_format = $9, authorization_type = $10, allowed_ips = $11, outbound_proxy = $12, transport = $13, port = $14,
+			codecs = $15, registration = $16, updated_at = $17 WHERE id = $1`)
+	})
+	return n.stored(t, err, "The SIP trunk could not be saved. Try again, or ask support.")
+}
+
+// store writes everything of a trunk that may change, with a statement that takes it in this order.
+func (n *Numbers) store(ctx context.Context, tx *db.Tx, t Trunk, statement string, more ...any) error {
+	password, err := n.cfg.Box.Seal([]byte(t.Password))
+	if err != nil {
+		return err
+	}
+	digits, national := parts(t.Number)
+	if _, err := tx.Exec(ctx, statement, append([]any{
+		t.ID, t.Number, digits, national, t.Form, t.Username, password, t.Address, t.Format, t.Auth, db.JSON[[]string]{V: t.Allowed}, t.Proxy,
+		t.Transport, t.Port, db.JSON[[]string]{V: t.Codecs}, t.Registration, db.At(t.UpdatedAt)}, more...)...); err != nil {
+		return err
+	}
+	return bump(ctx, tx)
+}
+
+func (n *Numbers) stored(t Trunk, err error, outage string) (Trunk, error) {
+	switch {
+	case err == nil:
+		n.tell(t.Owner, t.ID)
+		return t, nil
+	case db.IsUnique(err):
+		return Trunk{}, errSameTrunk
+	case fault.Is(err, fault.NotFound) || db.Away(err):
+		return Trunk{}, err
+	}
+	return Trunk{}, fault.Wrap(err, "", outage)
+}
+
+// trunkRef is an opaque name that a far end may be configured with.
+func trunkRef() string { return "trk_" + strings.ToLower(rand.Text()) }
+
+// bump counts a change of the trunks, for the process that keeps them registered.
+func bump(ctx context.Context, tx *db.Tx) error {
+	_, err := tx.Exec(ctx, `UPDATE sip_registrar SET changes = changes + 1 WHERE id = 1`)
+	return err
+}
+
+// TrunksFor are the trunks that a called user part may mean: by the number itself, its digits, or its national form.
+func (n *Numbers) TrunksFor(ctx context.Context, user string) ([]Trunk, error) {
+	digits := strings.TrimPrefix(user, "+")
+	bare := strings.TrimLeft(digits, "0")
+	return n.trunks(ctx, n.db, `t.number = $1 OR t.form = 'number' AND (t.digits IN ($2, $3) OR t.national IN ($2, $3)) ORDER BY t.id LIMIT 100`,
+		user, digits, bare)
+}
+
+// TrunkByID finds a trunk whoever owns it.
+func (n *Numbers) TrunkByID(ctx context.Context, id ID) (Trunk, error) {
+	return n.trunk(ctx, n.db, `t.id = $1`, id)
+}
+
+// registrarLease is how long a process that went silent keeps the registrations.
+const registrarLease = 20 * time.Second
+
+// Registrations lists the trunks that this process is to keep registered: all of them in one process at a time, none
+// in the others. stamp is what the last call gave; while nothing changed it stays the same and the list is nil.
+func (n *Numbers) Registrations(ctx context.Context, stamp string) (list []Trunk, next string, err error) {
+	changes, mine, err := n.registrar(ctx)
+	switch {
+	case err != nil:
+		return nil, stamp, err
+	case !mine:
+		return nil, "another process", nil
+	}
+	if next = fmt.Sprint(changes); next == stamp {
+		return nil, next, nil
+	}
+	list, err = n.trunks(ctx, n.db, `TRUE ORDER BY t.id`)
+	return list, next, err
+}
+
+// registrar says whether this process keeps the registrations, and how often trunks have changed. It takes the task
+// over from a process that went silent.
+func (n *Numbers) registrar(ctx context.Context) (changes int64, mine bool, err error) {
+	now := time.Now() // a lease is about processes: real time
+	var is struct {
+		Node    string `db:"node"`
+		Until   int64  `db:"until"` // µs; 0 = nobody yet
+		Changes int64  `db:"changes"`
+	}
+	if err := n.db.Get(ctx, &is, `SELECT node, until, changes FROM sip_registrar WHERE id = 1`); err != nil {
+		return 0, false, err
+	}
+	left := time.UnixMicro(is.Until).Sub(now)
+	if is.Node == n.cfg.Node && left > registrarLease/2 {
+		return is.Changes, true, nil
+	}
+	if is.Node != n.cfg.Node && left > 0 {
+		return 0, false, nil
+	}
+	count, err := n.db.Exec(ctx, `UPDATE sip_registrar SET node = $1, until = $2 WHERE id = 1 AND node = $3 AND until = $4`,
+		n.cfg.Node, db.At(now.Add(registrarLease)), is.Node, is.Until)
+	return is.Changes, count > 0, err
+}
+
+// SetRegistration records how the registration of a trunk stands: registered, failed or none.
+func (n *Numbers) SetRegistration(ctx context.Context, id ID, state string) error {
+	var owner accounts.ID
+	err := n.db.Get(ctx, &owner, `UPDATE sip_trunks SET registration = $2 WHERE id = $1 AND registration <> $2 RETURNING account_id`, id, state)
+	if errors.Is(err, db.ErrNone) {
+		return nil
+	}
+	if err == nil {
+		n.tell(owner, id)
+	}
+	return err
+}

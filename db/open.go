@@ -12,7 +12,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
-	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
 // Option changes how a database is opened.
@@ -70,7 +69,7 @@ func (d *DB) prepare(ctx context.Context, s settings) error {
 	return nil
 }
 
-func (d *DB) openSQLite(path string, s settings) (err error) {
+func (d *DB) openSQLite(path string, s settings) error {
 	switch s.synchronous {
 	case "FULL", "NORMAL", "OFF":
 	default:
@@ -80,13 +79,16 @@ func (d *DB) openSQLite(path string, s settings) (err error) {
 	// The escaped path is a URI path: ?, # and % in file names stay what they are.
 	dsn := "file:" + (&url.URL{Path: path}).EscapedPath() +
 		"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)&_pragma=synchronous(" + s.synchronous + ")"
-	if d.write, err = sql.Open("sqlite", dsn+"&_txlock=immediate"); err != nil {
+	writer, err := openPrepared(dsn + "&_txlock=immediate")
+	if err != nil {
 		return err
 	}
+	reader, err := openPrepared(dsn + "&_pragma=query_only(1)")
+	if err != nil {
+		return err
+	}
+	d.write, d.read = sql.OpenDB(writer), sql.OpenDB(reader)
 	d.write.SetMaxOpenConns(1)
-	if d.read, err = sql.Open("sqlite", dsn+"&_pragma=query_only(1)"); err != nil {
-		return err
-	}
 	readers := max(4, 2*runtime.NumCPU())
 	d.read.SetMaxOpenConns(readers)
 	d.read.SetMaxIdleConns(readers) // the default of 2 reopens the file all the time

@@ -69,30 +69,25 @@ func (g *g722Band) predict(d int) {
 	}
 	limit := sat(15360 - a2)
 	a1 = max(-limit, min(limit, sat(a1+g.a[0]*32640>>15)))
-	// UPZERO
+	// UPZERO, DELAYA and FILTEZ of the zero section in one pass. |b| stays below 2^15 by itself.
 	step := 0
 	if d != 0 {
 		step = 128
 	}
-	for i := range g.b {
-		w := step
-		if (g.delta[i] < 0) != (d < 0) {
-			w = -w
-		}
-		g.b[i] = sat(w + g.b[i]*32640>>15)
+	zeros, newer := 0, d
+	for i, old := range g.delta {
+		differ := (old ^ d) >> 63 // -1 when the signs differ
+		b := (step ^ differ) - differ + g.b[i]*32640>>15
+		g.b[i], g.delta[i] = b, newer
+		zeros += b * sat(2*newer) >> 15
+		newer = old
 	}
 	// DELAYA
-	copy(g.delta[1:], g.delta[:5])
-	g.delta[0] = d
 	g.r[1], g.r[0] = g.r[0], r
 	g.p[1], g.p[0] = g.p[0], p
 	g.a = [2]int{a1, a2}
-	// FILTEP, FILTEZ, PREDIC
+	// FILTEP, PREDIC
 	poles := sat(a1*sat(2*g.r[0])>>15 + a2*sat(2*g.r[1])>>15)
-	zeros := 0
-	for i, v := range g.delta {
-		zeros += g.b[i] * sat(2*v) >> 15
-	}
 	g.sz = sat(zeros)
 	g.s = sat(poles + g.sz)
 }

@@ -12,6 +12,7 @@ import (
 const (
 	comfortNoise = 13                     // payload type of RFC 3389
 	takeover     = 200 * time.Millisecond // a second SSRC of the same peer is heard after that much silence of the first
+	yieldFor     = 2 * time.Second        // a source other than the signalled address and port gives way to it
 	stallAfter   = 40 * time.Millisecond  // a packet held back for a missing one waits no longer
 	fillAfter    = 100 * time.Millisecond // silence stands in for a far end that sends nothing
 	fillLost     = 5                      // frames concealed in one go; the silence above stands for the rest
@@ -22,6 +23,8 @@ const (
 // receiver is the far end's half of a stream.
 type receiver struct {
 	latched   bool
+	fixed     bool      // to peer for good
+	since     time.Time // of the latch
 	peer      netip.AddrPort
 	ssrc      uint32
 	first     bool      // something was heard
@@ -127,13 +130,20 @@ func (s *Stream) ours(h rtp.Header, from netip.AddrPort, at time.Time) bool {
 		s.latch(h, from, at)
 		return true
 	case from != in.peer:
-		return false
+		if !known || in.fixed || from != c.Remote {
+			return false
+		}
+		s.latch(h, from, at) // the signalled port itself, after another one of its address
+		return true
 	case h.SSRC != in.ssrc:
 		if !known || at.Sub(in.alive) < takeover {
 			return false
 		}
 		in.ssrc = h.SSRC
 		in.order.Reset()
+	}
+	if !in.fixed && at.Sub(in.since) > yieldFor {
+		s.fix()
 	}
 	return known || h.PayloadType == comfortNoise
 }
@@ -148,17 +158,27 @@ func mayBe(signalled, from netip.AddrPort) bool {
 func (s *Stream) latch(h rtp.Header, from netip.AddrPort, at time.Time) {
 	in := &s.in
 	in.latched, in.peer, in.ssrc = true, from, h.SSRC
+	in.fixed, in.since = false, at
 	in.order.Reset()
 	if from.IsValid() {
-		s.socket.setPeer(from, true)
+		s.socket.setPeer(from, false)
 		if s.rtcp != nil && from != s.cfg.Remote {
 			s.rtcp.setPeer(netip.AddrPortFrom(from.Addr(), from.Port()+1), false)
 		}
+	}
+	if from == s.cfg.Remote || !from.IsValid() {
+		s.fix()
 	}
 	if !in.first {
 		in.first, in.sound = true, at
 		s.post(lines.Event{Kind: lines.FirstIn, At: at, Pos: s.out.position})
 	}
+}
+
+// fix makes the latched peer the only one for good.
+func (s *Stream) fix() {
+	s.in.fixed = true
+	s.socket.setPeer(s.in.peer, true)
 }
 
 func (s *Stream) popHeld(p *pacer, at time.Time, force bool) {

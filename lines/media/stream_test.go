@@ -169,13 +169,39 @@ func TestOnePeerIsHeard(t *testing.T) {
 	k.want("latched to", k.wire.peer, stranger)
 }
 
+// A phone may send from another port than it named; but when the named one speaks up, that is the peer.
+func TestSignalledPortWins(t *testing.T) {
+	other := netip.AddrPortFrom(phone.Addr(), 9999)
+	k := newDesk(t, Config{}, nil)
+	k.packet(rtp.Header{SSRC: 1, Sequence: 1}, mu(flat(900, 160)), other)
+	k.step(1)
+	k.want("not shut to others yet", k.wire.only, false)
+	k.say(flat(500, 160))
+	k.want("both heard in turn", len(k.hear()), 320)
+	k.packet(rtp.Header{SSRC: 1, Sequence: 2}, mu(flat(900, 160)), other)
+	k.step(1)
+	k.want("the other one is over", len(k.hear()), 0)
+	k.want("latched to", k.wire.peer, phone)
+
+	k = newDesk(t, Config{}, nil)
+	for i := range 110 {
+		k.packet(rtp.Header{SSRC: 1, Sequence: uint16(i), Timestamp: uint32(i * 160)}, mu(flat(900, 160)), other)
+		k.step(1)
+	}
+	k.want("for good after 2 s", k.wire.only, true)
+	k.hear()
+	k.packet(k.next(), mu(flat(900, 160)), phone)
+	k.step(1)
+	k.want("too late", len(k.hear()), 0)
+}
+
 func TestPhoneBehindNAT(t *testing.T) {
 	k := newDesk(t, Config{Remote: netip.MustParseAddrPort("10.0.0.5:4000")}, nil)
 	k.packet(rtp.Header{SSRC: 1, Sequence: 1}, mu(flat(900, 160)), stranger)
 	k.packet(rtp.Header{SSRC: 1, Sequence: 2}, mu(flat(900, 160)), phone)
 	k.step(1)
 	k.want("the first source only", len(k.hear()), 160)
-	k.want("latched to", k.wire.peer, stranger)
+	k.want("sends to", k.wire.peer, stranger)
 }
 
 func TestDigits(t *testing.T) {

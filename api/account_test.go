@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 	"parley/api"
 	"parley/api/apitest"
+	"parley/db/dbtest"
 )
 
 func TestMain(m *testing.M) {
@@ -103,6 +104,39 @@ func TestSession(t *testing.T) {
 // Contract: 2 18.3
 func TestSpec(t *testing.T) {
 	apitest.Golden(t, "openapi.json", api.New(api.Deps{}).OpenAPI(), "and CHANGELOG.md must say what changed")
+}
+
+// TestMedia reads a recording, whole and in part, until it is deleted.
+//
+// Contract: 5.2 18.2
+func TestMedia(t *testing.T) {
+	s := apitest.New(t, dbtest.SQLite(t))
+	read := func(path, span string) *httptest.ResponseRecorder {
+		r, w := httptest.NewRequest("GET", path, nil), httptest.NewRecorder()
+		r.Header.Set("Range", span)
+		s.API.ServeHTTP(w, r)
+		return w
+	}
+	const path = "/media/recordings/9f2c.wav"
+	for _, key := range []string{"recordings/9f2c.wav", "documents/1"} {
+		if err := s.House.Blobs.Put(t.Context(), key, strings.NewReader("RIFF1234"), "audio/wav"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if w := read(path, ""); w.Code != 200 || w.Body.String() != "RIFF1234" || w.Header().Get("Content-Type") != "audio/wav" {
+		t.Errorf("whole: %d %q %v", w.Code, w.Body, w.Header())
+	}
+	if w := read(path, "bytes=4-5"); w.Code != 206 || w.Body.String() != "12" {
+		t.Errorf("part: %d %q", w.Code, w.Body)
+	}
+	if err := s.House.Blobs.Delete(t.Context(), "recordings/9f2c.wav"); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{path, "/media/documents/1", "/media/recordings/..%2fdocuments%2f1", "/media/recordings/.."} {
+		if w := read(path, ""); w.Code == 200 {
+			t.Errorf("%s: %d %q", path, w.Code, w.Body)
+		}
+	}
 }
 
 // TestBeside asks for what stands outside /api.

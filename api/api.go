@@ -11,6 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"parley/accounts"
 	"parley/assistants"
+	"parley/billing"
+	"parley/blobs"
 	"parley/catalog"
 	"parley/chats"
 	"parley/db"
@@ -26,11 +28,11 @@ import (
 type Deps struct {
 	DB      *db.DB
 	Guard   *guard.Guard
+	Blobs   blobs.Store
 	Records wire.Records // idempotent requests; nil = none are remembered
 
 	Accounts        *accounts.Accounts
-	Balance         func(ctx context.Context, owner accounts.ID) (total, available wire.Money, err error)
-	Currency        string
+	Billing         *billing.Billing
 	Catalog         *catalog.Catalog
 	Preview         func(ctx context.Context, v catalog.Voice) (wav []byte, err error) // nil = voices cannot be heard
 	Assistants      *assistants.Assistants

@@ -3,14 +3,21 @@ package house
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
 
 	"parley/accounts"
 	"parley/agent"
 	"parley/assistants"
+	"parley/billing"
+	"parley/blobs"
 	"parley/chats"
 	"parley/db"
+	"parley/knowledge"
 	"parley/tools"
 	"parley/webhooks"
+	"parley/wire"
 )
 
 // tools: customers' own functions.
@@ -32,8 +39,70 @@ func (h *House) webhooks(context.Context) error {
 // chats: conversations in text.
 func (h *House) chats(context.Context) error {
 	h.Chats = chats.New(h.DB, h.on.Jobs, h.Assistants,
-		chats.Mind{Engine: h.ChatEngine, Tools: h.chatTools}, chats.Money{}, h.reportEnding)
+		chats.Mind{Engine: h.ChatEngine, Tools: h.chatTools, Search: h.search}, h.chatMoney(), h.reportEnding)
+	h.Chats.OnEvent(func(q db.Q, e chats.Event) {
+		tell := func() { h.tell(e.Owner, "conversation", e) }
+		if tx, ok := q.(*db.Tx); ok {
+			tx.After(tell)
+			return
+		}
+		tell()
+	})
+	h.Webhooks.OnChange(func(owner accounts.ID, id int64) { h.tell(owner, "delivery", map[string]int64{"id": id}) })
 	return nil
+}
+
+// tell passes a change on to connected clients. They read the state itself, so a lost word is no loss.
+func (h *House) tell(owner accounts.ID, kind string, data any) {
+	if err := h.Live.Publish(context.Background(), int64(owner), kind, data); err != nil {
+		slog.Warn("clients not told", "kind", kind, "error", err)
+	}
+}
+
+// chatMoney: an answer has a price, which must be available before it is thought of.
+func (h *House) chatMoney() chats.Money {
+	price := h.Billing.Prices.ChatMessage
+	return chats.Money{
+		Afford: func(ctx context.Context, q db.Q, owner accounts.ID) error {
+			return h.Billing.Afford(ctx, q, owner, price)
+		},
+		Charge: func(ctx context.Context, tx *db.Tx, owner accounts.ID, entry int64) (wire.Money, error) {
+			bill, err := h.Billing.Charge(ctx, tx, owner, fmt.Sprintf("chat:%d", entry), billing.Item{Kind: billing.ChatMessage, Money: price})
+			return bill.Money, err
+		},
+	}
+}
+
+// search finds passages in an assistant's knowledgebase.
+func (h *House) search(ctx context.Context, a assistants.Assistant, query string) ([]agent.Passage, error) {
+	found, err := h.Knowledge.Search(ctx, knowledge.ID(a.KnowledgebaseID.V), query, 6)
+	out := make([]agent.Passage, len(found))
+	for i, p := range found {
+		out[i] = agent.Passage(p)
+	}
+	return out, err
+}
+
+// knowledge: documents that assistants can draw on.
+func (h *House) knowledge(context.Context) error {
+	var opts []knowledge.Option
+	if h.on.IsolatePDF {
+		opts = append(opts, knowledge.Isolated())
+	}
+	h.Knowledge = knowledge.New(h.DB, h.on.Jobs, documentFiles{h.Blobs}, h.Guard, opts...)
+	h.Knowledge.Changed = func(owner accounts.ID, base knowledge.ID, document knowledge.DocumentID, status string) {
+		h.tell(owner, "document", map[string]any{"knowledgebase_id": base, "id": document, "status": status})
+	}
+	return nil
+}
+
+// documentFiles is the store of files without what documents do not ask for.
+type documentFiles struct{ blobs.Store }
+
+// Open reads a file.
+func (f documentFiles) Open(ctx context.Context, key string) (io.ReadSeekCloser, error) {
+	r, _, err := f.Store.Open(ctx, key)
+	return r, err
 }
 
 // chatTools are the assistant's mid-call tools as functions of a model.

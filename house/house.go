@@ -5,20 +5,23 @@ package house
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"parley/accounts"
 	"parley/agent"
 	"parley/api"
 	"parley/assistants"
+	"parley/billing"
+	"parley/blobs"
 	"parley/catalog"
 	"parley/config"
 	"parley/db"
 	"parley/fault"
 	"parley/guard"
 	"parley/jobs"
+	"parley/live"
 	"parley/secrets"
-	"parley/wire"
 )
 
 // Engines is what the installation can think, speak and hear with.
@@ -34,8 +37,11 @@ type Foundations struct {
 	DB      *db.DB
 	Jobs    *jobs.Runner
 	Guard   *guard.Guard
+	Blobs   blobs.Store
 	Box     *secrets.Box
 	Engines Engines
+
+	IsolatePDF bool // the program calls extract.Child first of all
 }
 
 // House is all rooms.
@@ -52,9 +58,12 @@ func New(ctx context.Context, f Foundations) (*House, error) {
 	h := &House{on: f}
 	h.DB, h.Guard = f.DB, f.Guard
 	for _, build := range []func(context.Context) error{
+		h.foundations,
 		h.accounts,
+		h.billing,
 		h.catalog,
 		h.tools,
+		h.knowledge,
 		h.assistants,
 		h.webhooks,
 		h.chats,
@@ -78,6 +87,14 @@ func (h *House) Close() (err error) {
 	return err
 }
 
+// foundations: files, and what connected clients are told.
+func (h *House) foundations(context.Context) error {
+	h.Blobs = h.on.Blobs
+	h.Live = live.New(h.DB)
+	h.closers = append(h.closers, func() error { h.Live.Close(); return nil })
+	return nil
+}
+
 // accounts: who is asking.
 func (h *House) accounts(context.Context) error {
 	p := h.on.Config.Plan.Default
@@ -85,7 +102,6 @@ func (h *House) accounts(context.Context) error {
 		MaxCampaigns: wide(p.MaxCampaigns), MaxAssistants: wide(p.MaxAssistants), MaxTools: wide(p.MaxTools),
 		ParallelPerCampaign: int64(p.ParallelPerCampaign), ParallelPerAccount: int64(p.ParallelPerAccount),
 		DailyOutbound: wide(h.on.Config.Limits.DailyOutbound), MinutePrice: p.MinutePrice})
-	h.Balance = func(context.Context, accounts.ID) (total, available wire.Money, err error) { return 0, 0, nil } // until there is a ledger
 	h.on.Jobs.Every("accounts.purge", time.Hour, h.Accounts.Purge)
 	h.Background = append(h.Background, h.Accounts.Run)
 	return nil
@@ -99,6 +115,23 @@ func wide(n *int) *int64 {
 	return &w
 }
 
+// billing: the ledger and what things cost.
+func (h *House) billing(context.Context) error {
+	c := h.on.Config
+	settings := billing.Settings{Enforce: c.Billing.Enforce, StartingBalance: c.Billing.StartingBalance, Currency: c.Billing.Currency, OwnTrunk: c.Rates.OwnTrunk,
+		Prices: billing.Prices{ChatMessage: c.Prices.ChatMessage, Marketing: c.Prices.WhatsAppMarketing, Utility: c.Prices.WhatsAppUtility,
+			Auth: c.Prices.WhatsAppAuthentication, Freeform: c.Prices.WhatsAppFreeform, SMS: c.Prices.SMS}}
+	if c.Rates.File != "" {
+		rates, err := billing.LoadRates(c.Rates.File)
+		if err != nil {
+			return fmt.Errorf("rates.file: %w", err)
+		}
+		settings.Rates = rates
+	}
+	h.Billing = billing.New(h.Accounts, settings)
+	return nil
+}
+
 // catalog: what assistants can be made of.
 func (h *House) catalog(ctx context.Context) (err error) {
 	offer, m := h.on.Engines.Offer, h.on.Config.Models
@@ -110,7 +143,7 @@ func (h *House) catalog(ctx context.Context) (err error) {
 // assistants: their settings, and the facts of other rooms that their rules ask for.
 func (h *House) assistants(context.Context) error {
 	h.Assistants = assistants.New(h.DB, h.Catalog, h.on.Box, assistants.Account{
-		Tools: h.Tools.Owned,
+		Tools: h.Tools.Owned, Knowledgebases: h.Knowledge.Owned,
 		MayAdd: func(ctx context.Context, q db.Q, owner accounts.ID, have int) (bool, error) {
 			plan, err := h.Accounts.Plan(ctx, q, owner)
 			return !accounts.Reached(plan.MaxAssistants, int64(have)), err
@@ -124,7 +157,7 @@ func (h *House) assistants(context.Context) error {
 func (h *House) surface(context.Context) error {
 	c := h.on.Config
 	h.PublicURL, h.FieldAliases, h.CORSOrigins = c.PublicURL, c.Compat.FieldAliases, c.HTTP.CORSOrigins
-	h.PerKeyPerMinute, h.PublicHistory, h.Currency = c.Limits.PerKeyPerMinute, c.Conversations.PublicHistory, c.Billing.Currency
+	h.PerKeyPerMinute, h.PublicHistory = c.Limits.PerKeyPerMinute, c.Conversations.PublicHistory
 	return nil
 }
 
@@ -146,9 +179,7 @@ func (h *House) ChatEngine(_ context.Context, a assistants.Assistant) (agent.Eng
 
 // EnsureFirstAccount makes the account of the operator at the first start.
 func (h *House) EnsureFirstAccount(ctx context.Context) (accounts.Account, error) {
-	acc, _, err := h.Accounts.EnsureFirst(ctx, accounts.Draft{Name: "Operator", Email: "operator@localhost", Timezone: "UTC"}, h.begin)
+	acc, _, err := h.Accounts.EnsureFirst(ctx, accounts.Draft{Name: "Operator", Email: "operator@localhost", Timezone: "UTC"},
+		func(tx *db.Tx, acc accounts.Account) error { return h.Billing.Begin(ctx, tx, acc.ID) })
 	return acc, err
 }
-
-// begin gives the first account its starting balance.
-func (h *House) begin(*db.Tx, accounts.Account) error { return nil }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"parley/agent"
+	"parley/blobs"
 	"parley/catalog"
 	"parley/config"
 	"parley/db"
@@ -17,19 +18,6 @@ import (
 	"parley/secrets"
 	"parley/wire"
 )
-
-// offer is a catalog with one of everything. Ids: voices 1 (pipeline, dualplex) and 2 (multimodal); synthesiser and
-// recogniser 1; models 1 (llm) and 2 (multimodal, dualplex).
-func offer() catalog.Offer {
-	return catalog.Offer{
-		Speech:  []catalog.Speech{{Code: "builtin", Name: "Built-in speech", Languages: []string{"en"}, Voices: []catalog.NewVoice{{Code: "slt", Name: "Mira", Gender: "female"}}}},
-		Hearing: []catalog.Hearing{{Code: "builtin", Name: "Built-in recognition", Languages: []string{"en"}}},
-		Models: []catalog.NewModel{
-			{Provider: "builtin", Code: "responder", Name: "Built-in assistant model", Types: []string{catalog.LLM}, Temperature: true},
-			{Provider: "builtin", Code: "builtin-realtime", Name: "Realtime", Types: []string{"multimodal", "dualplex"}, Voices: []catalog.NewVoice{{Code: "rt", Name: "Rita"}}},
-		},
-	}
-}
 
 // rooms wires the house on a test database. It returns a key of the first account.
 func rooms(t testing.TB, d *db.DB) (*house.House, string) {
@@ -46,8 +34,12 @@ func rooms(t testing.TB, d *db.DB) (*house.House, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := house.New(ctx, house.Foundations{Config: cfg, DB: d, Jobs: jobs.NewRunner(d), Guard: guard.New(allow...), Box: box,
-		Engines: house.Engines{Offer: offer(), Chat: func(m catalog.Model) (agent.Engine, error) {
+	files, err := blobs.Open(ctx, "", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := house.New(ctx, house.Foundations{Config: cfg, DB: d, Jobs: jobs.NewRunner(d), Guard: guard.New(allow...), Box: box, Blobs: files,
+		Engines: house.Engines{Offer: catalog.BuiltIn(), Chat: func(m catalog.Model) (agent.Engine, error) {
 			return agent.Engine{Model: responder.Model{}, Provider: m.Provider, Name: m.Code}, nil
 		}}})
 	if err != nil {

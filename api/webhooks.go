@@ -28,7 +28,7 @@ type deliveryOut struct {
 	URL         string          `json:"url"`
 	Status      string          `json:"status"`
 	Attempts    []attemptOut    `json:"attempts"`
-	NextAttempt wire.Time       `json:"next_attempt_at"`
+	NextAttempt *wire.Time      `json:"next_attempt_at"`
 	CreatedAt   wire.Time       `json:"created_at"`
 	Payload     json.RawMessage `json:"payload"`
 }
@@ -72,13 +72,18 @@ func (a *API) deliveries(ctx context.Context, in *deliveriesIn) (wire.CursorPage
 }
 
 func showDelivery(d webhooks.Delivery) deliveryOut {
+	var next *wire.Time
+	if !d.NextAt.IsZero() {
+		at := wire.At(d.NextAt)
+		next = &at
+	}
 	return deliveryOut{d.ID, d.WebhookID, d.Event, d.URL, d.Status, each(d.Attempts, func(x webhooks.Attempt) attemptOut {
 		out := attemptOut{At: wire.At(x.At), DurationMS: x.Duration.Milliseconds(), Error: filled(x.Error)}
 		if x.Status != 0 {
 			out.StatusCode, out.Response = &x.Status, &x.Response
 		}
 		return out
-	}), wire.At(d.NextAt), wire.At(d.CreatedAt), json.RawMessage(d.Body)}
+	}), next, wire.At(d.CreatedAt), json.RawMessage(d.Body)}
 }
 
 func (a *API) replayDelivery(ctx context.Context, in *deliveryRef) (wire.Message, error) {

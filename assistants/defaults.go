@@ -110,9 +110,8 @@ var fillers = map[string][4][]string{ // positive, negative, question, neutral
 // Effective is the configuration with the language's phrases where lists were left out.
 func (c FillerConfig) Effective(language string) FillerConfig {
 	d := fillers[language]
-	out := FillerConfig{wire.Some(own(d[0])), wire.Some(own(d[1])), wire.Some(own(d[2])), wire.Some(own(d[3]))}
-	overlay(&out, &c)
-	return out
+	or := func(list wire.Opt[[]string], phrases []string) wire.Opt[[]string] {
+		return wire.Some(list.Or(append([]string{}, phrases...)))
+	}
+	return FillerConfig{or(c.Positive, d[0]), or(c.Negative, d[1]), or(c.Question, d[2]), or(c.Neutral, d[3])}
 }
-
-func own(phrases []string) []string { return append([]string{}, phrases...) }

@@ -319,6 +319,9 @@ func TestDefaults(t *testing.T) {
 		"post_call_schema": []any{map[string]any{"name": "status", "type": "bool", "description": "True when the goal of the conversation was reached."},
 			map[string]any{"name": "summary", "type": "string", "description": "Short summary of the conversation."}},
 	})
+	if _, again := l.send("PUT", fmt.Sprintf("/a/%v", data(t, body)["id"]), "{}"); again != body {
+		t.Errorf("what is stored reads otherwise than what was answered:\n%s\n%s", again, body)
+	}
 	got := data(t, body)
 	if n := len(got); n != 67 {
 		t.Errorf("%d keys: %v", n, slices.Sorted(maps.Keys(got)))
@@ -328,6 +331,23 @@ func TestDefaults(t *testing.T) {
 	}
 	if ws := got["widget_settings"].(map[string]any); ws["enabled"] != true || ws["voice_enabled"] != true || len(ws) != 12 {
 		t.Error(ws)
+	}
+}
+
+// TestFillerPhrases leaves lists out and empties them.
+//
+// Contract: 4.2
+func TestFillerPhrases(t *testing.T) {
+	l := sqlite(t)
+	id := l.create(`"filler_config":{"positive":[],"neutral":["So."]}`)
+	_, body := l.send("PUT", fmt.Sprintf("/a/%d", id), "{}")
+	fc := data(t, body)["filler_config"].(map[string]any)
+	if fmt.Sprint(fc["positive"], fc["neutral"]) != "[] [So.]" || len(fc["negative"].([]any)) == 0 || len(fc["question"].([]any)) == 0 {
+		t.Error(fc)
+	}
+	_, body = l.send("PUT", fmt.Sprintf("/a/%d", id), `{"filler_config":{}}`)
+	if fc := data(t, body)["filler_config"].(map[string]any); len(fc["positive"].([]any)) == 0 {
+		t.Error("a replaced list is still there:", fc)
 	}
 }
 

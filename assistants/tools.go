@@ -218,7 +218,7 @@ func (t *Tool) UnmarshalJSON(raw []byte) error {
 var toolTypes = []any{"call_transfer", "warm_call_transfer", "end_call", "dtmf_input", "collect_keypad", "calendar_integration", "assistant_transfer"}
 
 func toolSchema() map[string]any {
-	return map[string]any{"type": "object", "required": []any{"type"}, "properties": map[string]any{
+	return map[string]any{"type": "object", "required": []any{"type"}, "additionalProperties": true, "properties": map[string]any{
 		"type": map[string]any{"type": "string", "enum": toolTypes},
 		"data": map[string]any{"type": "object", "description": "The same fields, nested."}}}
 }

@@ -234,7 +234,9 @@ func nullable(t any) any {
 	case string:
 		return []string{t, "null"}
 	case []string:
-		return append(t, "null")
+		if !slices.Contains(t, "null") {
+			return append(t, "null")
+		}
 	}
 	return t
 }

@@ -19,12 +19,8 @@ import (
 	"parley/wire"
 )
 
-<<<<<<< HEAD
-// rooms wires the house on a test database. It returns a key of the first account.
-=======
 // rooms wires the house on a test database, with the built-in engines on offer: voices 1-5 speak in pipeline and
 // dualplex mode, 6-10 in multimodal; model 1 is a text model, 2 a realtime one. It returns a key of the first account.
->>>>>>> 795372a (Test assistants, chats and webhooks over the API; read stored filler phrases right)
 func rooms(t testing.TB, d *db.DB) (*house.House, string) {
 	t.Helper()
 	ctx := context.Background()
@@ -39,15 +35,11 @@ func rooms(t testing.TB, d *db.DB) (*house.House, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-<<<<<<< HEAD
 	files, err := blobs.Open(ctx, "", t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	h, err := house.New(ctx, house.Foundations{Config: cfg, DB: d, Jobs: jobs.NewRunner(d), Guard: guard.New(allow...), Box: box, Blobs: files,
-=======
-	h, err := house.New(ctx, house.Foundations{Config: cfg, DB: d, Jobs: jobs.NewRunner(d), Guard: guard.New(allow...), Box: box,
->>>>>>> 795372a (Test assistants, chats and webhooks over the API; read stored filler phrases right)
 		Engines: house.Engines{Offer: catalog.BuiltIn(), Chat: func(m catalog.Model) (agent.Engine, error) {
 			return agent.Engine{Model: responder.Model{}, Provider: m.Provider, Name: m.Code}, nil
 		}}})

@@ -58,29 +58,6 @@ func (c Change) rules(checkURL func(string) error) (bad []fault.Field) {
 			bad = append(bad, wire.Bad("endpoint", "private"))
 		}
 	}
-	for i, h := range c.Headers.V {
-		at := "headers." + strconv.Itoa(i)
-		switch {
-		case forbidden.MatchString(h.Name):
-			bad = append(bad, wire.Bad(at+".name", "in"))
-		case h.Name != "" && !httpToken.MatchString(h.Name):
-			bad = append(bad, wire.Bad(at+".name", "pattern"))
-		}
-		if lineBreaks.MatchString(h.Value) {
-			bad = append(bad, wire.Bad(at+".value", "pattern"))
-		}
-	}
-	for i, f := range c.Static.V {
-		at := "static_fields." + strconv.Itoa(i) + ".value"
-		switch v := f.Value.(type) {
-		case map[string]any, []any:
-			bad = append(bad, wire.Bad(at, "scalar"))
-		case string:
-			if len([]rune(v)) > 4000 {
-				bad = append(bad, wire.Bad(at, "max.string", "4000"))
-			}
-		}
-	}
 	seen := map[string]bool{}
 	for i, p := range c.Params.V {
 		if p.Name != "" && seen[p.Name] {

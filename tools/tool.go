@@ -44,10 +44,47 @@ type Header struct {
 	Value string `json:"value" rule:"required max=2048" trim:"no"`
 }
 
+// BindWire reads the header and checks what tags cannot say.
+func (h *Header) BindWire(b wire.Binder, v wire.Value) {
+	type plain Header
+	if !v.IsObject() {
+		b.Fail("array")
+		return
+	}
+	b.Read(v, (*plain)(h))
+	switch {
+	case forbidden.MatchString(h.Name):
+		b.At("name").Fail("in")
+	case h.Name != "" && !httpToken.MatchString(h.Name):
+		b.At("name").Fail("pattern")
+	}
+	if lineBreaks.MatchString(h.Value) {
+		b.At("value").Fail("pattern")
+	}
+}
+
 // Static is a field sent with every request beside the parameters.
 type Static struct {
 	Key   string `json:"key" rule:"required max=255"`
 	Value any    `json:"value" rule:"required"`
+}
+
+// BindWire reads the field and checks what tags cannot say.
+func (f *Static) BindWire(b wire.Binder, v wire.Value) {
+	type plain Static
+	if !v.IsObject() {
+		b.Fail("array")
+		return
+	}
+	b.Read(v, (*plain)(f))
+	switch value := f.Value.(type) {
+	case map[string]any, []any:
+		b.At("value").Fail("scalar")
+	case string:
+		if len([]rune(value)) > 4000 {
+			b.At("value").Fail("max.string", "4000")
+		}
+	}
 }
 
 // Param is an argument the model gives.

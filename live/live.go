@@ -22,6 +22,9 @@ const (
 	channel  = "live"
 	remember = 256 // events kept per account for clients that reconnect
 	backlog  = 64  // events a slow client may be behind before it is cut off and has to reconnect
+
+	accountsKept = 1000 // when more accounts than this have events kept, those of the quiet ones go
+	forgetAfter  = 10 * time.Minute
 )
 
 // Hub passes events to the subscribers of this node; the database carries them to the other nodes.
@@ -39,6 +42,10 @@ type Hub struct {
 func New(d *db.DB) *Hub {
 	h := &Hub{db: d, recent: map[int64][]Event{}, watchers: map[int64]map[chan Event]struct{}{}}
 	h.stop = d.Listen(channel, func(payload string) {
+		if payload == "" { // the connection to the other nodes was lost, and what they said with it
+			h.cut()
+			return
+		}
 		var e Event
 		if json.Unmarshal([]byte(payload), &e) == nil {
 			h.take(e)
@@ -74,6 +81,9 @@ func (h *Hub) take(e Event) {
 	h.last = max(h.last, e.ID)
 	kept := append(h.recent[e.Account], e)
 	h.recent[e.Account] = kept[max(0, len(kept)-remember):]
+	if len(h.recent) > accountsKept {
+		h.forget(e.ID - forgetAfter.Microseconds())
+	}
 	for w := range h.watchers[e.Account] {
 		select {
 		case w <- e:
@@ -84,8 +94,30 @@ func (h *Hub) take(e Event) {
 	}
 }
 
+// forget drops the events of accounts in which nothing has happened since an id.
+func (h *Hub) forget(since int64) {
+	for account, events := range h.recent {
+		if events[len(events)-1].ID < since {
+			delete(h.recent, account)
+		}
+	}
+}
+
+// cut sends every client away: it reconnects and reads the state afresh.
+func (h *Hub) cut() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for account, watchers := range h.watchers {
+		for w := range watchers {
+			close(w)
+		}
+		delete(h.watchers, account)
+	}
+	clear(h.recent)
+}
+
 // Subscribe delivers the account's events after the given id (0 = from now on) until ctx ends. The channel is closed
-// when the subscriber falls behind or ctx ends.
+// when the subscriber falls behind, when events of other nodes may have been lost, or when ctx ends.
 func (h *Hub) Subscribe(ctx context.Context, account, after int64) <-chan Event {
 	w := make(chan Event, remember+backlog)
 	h.mu.Lock()
@@ -107,6 +139,9 @@ func (h *Hub) Subscribe(ctx context.Context, account, after int64) <-chan Event 
 		if _, there := h.watchers[account][w]; there {
 			delete(h.watchers[account], w)
 			close(w)
+		}
+		if len(h.watchers[account]) == 0 {
+			delete(h.watchers, account)
 		}
 	})
 	return w

@@ -2,8 +2,10 @@ package live
 
 import (
 	"context"
+	"log/slog"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -71,4 +73,30 @@ func TestSlowClientIsCutOff(t *testing.T) {
 			t.Errorf("%d events were waiting, want %d", n, remember+backlog)
 		}
 	})
+}
+
+func TestLostConnectionSendsClientsAway(t *testing.T) {
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // the loss is on purpose
+	d := dbtest.Postgres(t)
+	h := New(d)
+	defer h.Close()
+	w := h.Subscribe(t.Context(), 1, 0)
+	if _, err := d.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN parley'`); err != nil {
+		t.Fatal(err)
+	}
+	if e, open := <-w; open {
+		t.Errorf("got %+v", e)
+	}
+}
+
+func TestQuietAccountsAreForgotten(t *testing.T) {
+	h := &Hub{recent: map[int64][]Event{}, watchers: map[int64]map[chan Event]struct{}{}}
+	old := time.Now().Add(-time.Hour).UnixMicro()
+	for i := range int64(accountsKept) {
+		h.take(Event{ID: old + i, Account: i})
+	}
+	h.take(Event{ID: time.Now().UnixMicro(), Account: -1})
+	if len(h.recent) != 1 {
+		t.Errorf("%d accounts are kept", len(h.recent))
+	}
 }

@@ -175,7 +175,7 @@ func (s *Assistants) Page(ctx context.Context, q db.Q, owner accounts.ID, offset
 func (s *Assistants) Create(ctx context.Context, owner accounts.ID, c Change) (Assistant, []Warning, error) {
 	var a Assistant
 	var warned []Warning
-	err := s.db.Do(ctx, func(tx *db.Tx) error {
+	err := s.write(ctx, func(tx *db.Tx) error {
 		j, err := s.judge(ctx, tx, owner, nil, c)
 		if err != nil {
 			return err
@@ -196,7 +196,7 @@ func (s *Assistants) Create(ctx context.Context, owner accounts.ID, c Change) (A
 		return s.keepVersion(ctx, tx, a, c.By, nil)
 	})
 	if err != nil {
-		return Assistant{}, nil, taken(err)
+		return Assistant{}, nil, err
 	}
 	s.tell(owner, a.ID)
 	return a, warned, nil
@@ -222,7 +222,7 @@ func (s *Assistants) mayAdd(ctx context.Context, tx *db.Tx, owner accounts.ID) e
 func (s *Assistants) Update(ctx context.Context, owner accounts.ID, ref wire.Ref, c Change) (Assistant, []Warning, error) {
 	var a Assistant
 	var warned []Warning
-	err := s.db.Do(ctx, func(tx *db.Tx) error {
+	err := s.write(ctx, func(tx *db.Tx) error {
 		old, err := s.Get(ctx, tx, owner, ref)
 		if err != nil {
 			return err
@@ -240,7 +240,7 @@ func (s *Assistants) Update(ctx context.Context, owner accounts.ID, ref wire.Ref
 		return s.save(ctx, tx, old, &a, c.By)
 	})
 	if err != nil {
-		return Assistant{}, nil, taken(err)
+		return Assistant{}, nil, err
 	}
 	s.tell(owner, a.ID)
 	return a, warned, nil
@@ -351,6 +351,15 @@ func (s *Assistants) tell(owner accounts.ID, id ID) {
 	for _, f := range s.changed {
 		f(owner, id)
 	}
+}
+
+// write runs fn in a transaction; when something it names was deleted in that moment, again, and then the rules say so.
+func (s *Assistants) write(ctx context.Context, fn func(tx *db.Tx) error) error {
+	err := s.db.Do(ctx, fn)
+	if db.IsForeign(err) {
+		err = s.db.Do(ctx, fn)
+	}
+	return taken(err)
 }
 
 // taken turns the race of two assistants for one number into the answer of the rule.

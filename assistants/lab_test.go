@@ -86,6 +86,17 @@ func newLab(t *testing.T, d *db.DB) *lab {
 			t.Fatal(err)
 		}
 	}
+	for _, q := range []string{
+		fmt.Sprintf(`INSERT INTO phone_numbers (id, account_id, number, country_code, type, state, created_at, updated_at) VALUES
+			(%d, 1, '+4930123456', 'DE', 'normal', 'active', 0, 0), (%d, 1, '+4930123457', 'DE', 'caller_id', 'active', 0, 0)`, dedicated, callerID),
+		fmt.Sprintf(`INSERT INTO knowledgebases (id, account_id, name, created_at, updated_at) VALUES (%d, 1, 'Hours', 0, 0)`, ownKB),
+		fmt.Sprintf(`INSERT INTO tools (id, account_id, name, description, endpoint, method, body_format, timeout, headers, static_fields, params, created_at, updated_at) VALUES
+			(%d, 1, 'a', '', '', '', '', 1, '', '', '', 0, 0), (%d, 1, 'b', '', '', '', '', 1, '', '', '', 0, 0)`, ownTool, ownTool+1),
+	} {
+		if _, err := d.Exec(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+	}
 	c, err := catalog.Open(t.Context(), d, offer())
 	if err != nil {
 		t.Fatal(err)

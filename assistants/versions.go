@@ -97,7 +97,7 @@ func (s *Assistants) versions(ctx context.Context, q db.Q, of Assistant, where s
 func (s *Assistants) Restore(ctx context.Context, owner accounts.ID, ref wire.Ref, n int, by By) (Assistant, []Warning, error) {
 	var a Assistant
 	var warned []Warning
-	err := s.db.Do(ctx, func(tx *db.Tx) error {
+	err := s.write(ctx, func(tx *db.Tx) error {
 		old, err := s.Get(ctx, tx, owner, ref)
 		if err != nil {
 			return err
@@ -117,7 +117,7 @@ func (s *Assistants) Restore(ctx context.Context, owner accounts.ID, ref wire.Re
 		return s.save(ctx, tx, old, &a, by)
 	})
 	if err != nil {
-		return Assistant{}, nil, taken(err)
+		return Assistant{}, nil, err
 	}
 	s.tell(owner, a.ID)
 	return a, warned, nil

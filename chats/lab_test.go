@@ -104,6 +104,9 @@ func newLab(t *testing.T, d *db.DB) *lab {
 			t.Fatal(err)
 		}
 	}
+	if _, err := d.Exec(t.Context(), `INSERT INTO knowledgebases (id, account_id, name, created_at, updated_at) VALUES (5, 1, 'Hours', 0, 0)`); err != nil {
+		t.Fatal(err)
+	}
 	c, err := catalog.Open(t.Context(), d, catalog.Offer{
 		Speech:  []catalog.Speech{{Code: "builtin", Voices: []catalog.NewVoice{{Code: "slt"}}}},
 		Hearing: []catalog.Hearing{{Code: "builtin"}},

@@ -25,8 +25,8 @@ CREATE TABLE assistants (
     mode                TEXT    NOT NULL,
     status              TEXT    NOT NULL CHECK (status IN ('active', 'inactive')),
     paused              BOOLEAN NOT NULL DEFAULT FALSE,
-    phone_number_id     BIGINT,
-    knowledgebase_id    BIGINT,
+    phone_number_id     BIGINT REFERENCES phone_numbers(id) ON DELETE SET NULL,
+    knowledgebase_id    BIGINT REFERENCES knowledgebases(id) ON DELETE SET NULL,
     folder_id           BIGINT REFERENCES folders(id) ON DELETE SET NULL,
     inbound_webhook_url TEXT,
     settings            TEXT    NOT NULL, -- JSON of all configurable fields; the columns above win over it
@@ -43,7 +43,7 @@ CREATE UNIQUE INDEX assistants_inbound_number ON assistants (phone_number_id) WH
 
 CREATE TABLE assistant_tools (
     assistant_id BIGINT  NOT NULL REFERENCES assistants(id) ON DELETE CASCADE,
-    tool_id      BIGINT  NOT NULL,
+    tool_id      BIGINT  NOT NULL REFERENCES tools(id) ON DELETE CASCADE,
     position     INTEGER NOT NULL,
     PRIMARY KEY (assistant_id, tool_id)
 );

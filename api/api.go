@@ -19,6 +19,7 @@ import (
 	"parley/guard"
 	"parley/knowledge"
 	"parley/live"
+	"parley/numbers"
 	"parley/tools"
 	"parley/webhooks"
 	"parley/wire"
@@ -38,6 +39,7 @@ type Deps struct {
 	Assistants      *assistants.Assistants
 	Folders, Labels *assistants.Groups
 	Tools           *tools.Tools
+	Numbers         *numbers.Numbers
 	Knowledge       *knowledge.Room
 	Webhooks        *webhooks.Webhooks
 	Chats           *chats.Chats

@@ -47,7 +47,7 @@ func (a *API) routes() []wire.Route {
 
 		wire.Section("Mid-call tools", a.toolRoutes()...),
 
-		wire.Section("Phone numbers and trunks"),
+		wire.Section("Phone numbers and trunks", slices.Concat(a.numberRoutes(), a.trunkRoutes())...),
 
 		wire.Section("WhatsApp"),
 

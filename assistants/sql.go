@@ -233,6 +233,21 @@ func (s *Assistants) DetachNumber(ctx context.Context, q db.Q, number int64) err
 	return err
 }
 
+// ByNumber says which assistants of an account have each number, by their ids.
+func (s *Assistants) ByNumber(ctx context.Context, owner accounts.ID) (map[int64][]int64, error) {
+	var rows []struct {
+		ID     int64 `db:"id"`
+		Number int64 `db:"phone_number_id"`
+	}
+	err := s.db.Select(ctx, &rows, `SELECT id, phone_number_id FROM assistants
+		WHERE account_id = $1 AND phone_number_id IS NOT NULL ORDER BY id`, int64(owner))
+	out := make(map[int64][]int64, len(rows))
+	for _, r := range rows {
+		out[r.Number] = append(out[r.Number], r.ID)
+	}
+	return out, err
+}
+
 // DetachKnowledgebase takes a deleted knowledgebase away from its assistants.
 func (s *Assistants) DetachKnowledgebase(ctx context.Context, q db.Q, id int64) error {
 	_, err := q.Exec(ctx, `UPDATE assistants SET knowledgebase_id = NULL WHERE knowledgebase_id = $1`, id)

@@ -40,6 +40,8 @@ type Foundations struct {
 	Blobs   blobs.Store
 	Box     *secrets.Box
 	Engines Engines
+	Vendors Vendors
+	Node    string // names this process among those that share the database
 
 	IsolatePDF bool // the program calls extract.Child first of all
 }
@@ -64,6 +66,7 @@ func New(ctx context.Context, f Foundations) (*House, error) {
 		h.catalog,
 		h.tools,
 		h.knowledge,
+		h.numbers,
 		h.assistants,
 		h.webhooks,
 		h.chats,
@@ -143,7 +146,8 @@ func (h *House) catalog(ctx context.Context) (err error) {
 // assistants: their settings, and the facts of other rooms that their rules ask for.
 func (h *House) assistants(context.Context) error {
 	h.Assistants = assistants.New(h.DB, h.Catalog, h.on.Box, assistants.Account{
-		Tools: h.Tools.Owned, Knowledgebases: h.Knowledge.Owned,
+		Numbers: h.numbersOf,
+		Tools:   h.Tools.Owned, Knowledgebases: h.Knowledge.Owned,
 		MayAdd: func(ctx context.Context, q db.Q, owner accounts.ID, have int) (bool, error) {
 			plan, err := h.Accounts.Plan(ctx, q, owner)
 			return !accounts.Reached(plan.MaxAssistants, int64(have)), err

@@ -100,6 +100,9 @@ func (n *Numbers) CreateTrunk(ctx context.Context, owner accounts.ID, c TrunkCha
 	t.CreatedAt = n.db.Now()
 	t.UpdatedAt = t.CreatedAt
 	err := n.db.Do(ctx, func(tx *db.Tx) error {
+		if err := unlike(ctx, tx, t); err != nil {
+			return err
+		}
 		if err := tx.Get(ctx, &t.ID, `INSERT INTO phone_numbers (account_id, number, country_code, type, state, nickname, created_at, updated_at)
 			VALUES ($1, $2, $3, 'sip', 'active', $4, $5, $5) RETURNING id`, owner, t.Number, t.Country, t.Nickname, db.At(t.CreatedAt)); err != nil {
 			return err
@@ -110,6 +113,16 @@ func (n *Numbers) CreateTrunk(ctx context.Context, owner accounts.ID, c TrunkCha
 			t.Owner, t.InboundRef, t.OutboundRef)
 	})
 	return n.stored(t, err, "The SIP trunk could not be created. Try again, or ask support.")
+}
+
+// unlike refuses a trunk that another one is the same as; two at once meet at the index.
+func unlike(ctx context.Context, tx *db.Tx, t Trunk) error {
+	var same int
+	err := tx.Get(ctx, &same, `SELECT count(*) FROM sip_trunks WHERE number = $1 AND username = $2 AND address = $3`, t.Number, t.Username, t.Address)
+	if err == nil && same > 0 {
+		return errSameTrunk
+	}
+	return err
 }
 
 // UpdateTrunk changes a trunk. New calls and registrations follow within seconds; running calls stay.
@@ -158,7 +171,7 @@ func (n *Numbers) stored(t Trunk, err error, outage string) (Trunk, error) {
 		return t, nil
 	case db.IsUnique(err):
 		return Trunk{}, errSameTrunk
-	case fault.Is(err, fault.NotFound) || db.Away(err):
+	case fault.Is(err, fault.NotFound), fault.Is(err, fault.Conflict), db.Away(err):
 		return Trunk{}, err
 	}
 	return Trunk{}, fault.Wrap(err, "", outage)

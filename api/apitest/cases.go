@@ -21,6 +21,7 @@ var masks = []struct {
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`), "<datetime>"},
 	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`), "<uuid>"},
 	{regexp.MustCompile(`\d+\|[A-Za-z0-9]{48}`), "<token>"},
+	{regexp.MustCompile(`trk_[a-z2-7]{26}`), "<trunk>"},
 	{regexp.MustCompile(`whsec_[A-Za-z0-9+/=]{44}`), "<secret>"},
 }
 

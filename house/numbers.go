@@ -1,0 +1,39 @@
+package house
+
+import (
+	"context"
+
+	"parley/accounts"
+	"parley/assistants"
+	"parley/db"
+	"parley/numbers"
+)
+
+// Vendors are who sells numbers and takes money for them. All may be nil.
+type Vendors struct {
+	Carrier   numbers.Carrier
+	Payments  numbers.Payments
+	CallerIDs numbers.CallerIDs
+}
+
+// numbers: phone numbers and trunks.
+func (h *House) numbers(context.Context) error {
+	v := h.on.Vendors
+	h.Numbers = numbers.New(h.DB, numbers.Config{Box: h.on.Box, Jobs: h.on.Jobs, Carrier: v.Carrier, Payments: v.Payments,
+		CallerIDs: v.CallerIDs, Countries: h.on.Config.Numbers.Countries, Node: h.on.Node})
+	h.Numbers.OnDetach(func(ctx context.Context, tx *db.Tx, _ accounts.ID, id numbers.ID) error {
+		return h.Assistants.DetachNumber(ctx, tx, int64(id))
+	})
+	return nil
+}
+
+// numbersOf are an account's numbers as assistants see them.
+func (h *House) numbersOf(ctx context.Context, q db.Q, owner accounts.ID, ids []int64) ([]assistants.Number, error) {
+	list, err := h.Numbers.Of(ctx, q, owner, ids)
+	out := make([]assistants.Number, len(list))
+	for i, x := range list {
+		out[i] = assistants.Number{ID: int64(x.ID), E164: x.Number, Country: x.Country, Type: string(x.Type), TypeLabel: x.Type.Label(),
+			Scheduled: x.State == numbers.Scheduled}
+	}
+	return out, err
+}

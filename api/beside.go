@@ -14,6 +14,7 @@ func (a *API) beside() *http.ServeMux {
 	m.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
 	m.HandleFunc("GET /readyz", a.ready)
 	m.HandleFunc("GET /media/voices/{file}", a.servePreview)
+	m.HandleFunc("GET /embed.json", a.serveEmbed)
 	m.HandleFunc("GET /media/{folder}/{name}", a.serveMedia)
 	m.Handle("GET /metrics", promhttp.HandlerFor(a.Metrics, promhttp.HandlerOpts{}))
 	m.Handle("/mcp", a.mcp())

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -187,5 +188,37 @@ func TestConversationPages(t *testing.T) {
 		s.Send("GET /user/conversations?assistant_id=999", "").Want(200)
 		s.Send("GET /user/conversations?cursor=x", "").Want(422, `{"message":"The selected cursor is invalid.","errors":{"cursor":["The selected cursor is invalid."]}}`)
 		s.Send("GET /user/conversations?type=x", "").WantError("type: The selected type is invalid.")
+	})
+}
+
+// TestEmbed asks for the look of a widget, as the script on a page does.
+//
+// Contract: 1.15 4.2
+func TestEmbed(t *testing.T) {
+	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
+		id, uuid := assistantOf(s, `"widget_settings":{"header_title":"Shop","allowed_origins":["https://shop.example"],"voice_enabled":false}`)
+		get := func(assistant, origin string) (int, string, string) {
+			r := httptest.NewRequest("GET", "/embed.json?assistant="+assistant, nil)
+			r.Header.Set("Origin", origin)
+			w := httptest.NewRecorder()
+			s.API.ServeHTTP(w, r)
+			return w.Code, w.Body.String(), w.Header().Get("Access-Control-Allow-Origin")
+		}
+		code, body, origin := get(uuid, "https://shop.example")
+		if code != 200 || origin != "https://shop.example" || !strings.HasPrefix(body, `{"voice_enabled":false,"position":"bottom-right"`) || !strings.Contains(body, `"header_title":"Shop"`) {
+			t.Error(code, body, origin)
+		}
+		if code, _, origin := get(uuid, "https://evil.example"); code != 403 || origin != "" {
+			t.Error(code, origin)
+		}
+		for _, unknown := range []string{"", "x", id, "00000000-0000-4000-8000-000000000000"} {
+			if code, _, _ := get(unknown, ""); code != 404 {
+				t.Error(unknown, code)
+			}
+		}
+		s.Send("PUT /user/assistant/"+id, `{"widget_settings":{"enabled":false}}`).Want(200)
+		if code, _, _ := get(uuid, "https://shop.example"); code != 404 {
+			t.Error(code)
+		}
 	})
 }

@@ -65,7 +65,7 @@ func TestConversationEndedWebhook(t *testing.T) {
 		if evaluated < 0 || after < evaluated {
 			t.Fatal(got)
 		}
-		want := `conversation.ended  {"id":1,"conversation_id":"` + chat + `","assistant_id":"` + uuid + `","type":"widget","message_count":3,"status":"ended",` +
+		want := `conversation.ended abc {"id":1,"conversation_id":"` + chat + `","assistant_id":"` + uuid + `","type":"widget","message_count":3,"status":"ended",` +
 			got[evaluated:after] + `,"input_variables":{"name":"Mia"},"transcript":[` + line("assistant", "Hello Mia, how can I help?") + "," + line("user", "Good morning") + "," + line("assistant", said) + `],` +
 			`"formatted_transcript":"AI: Hello Mia, how can I help?\nCustomer: Good morning\nAI: ` + said + `","attachments":[],"customer_phone":null,"customer_name":null,"sender":null,` +
 			`"created_at":"` + now + `","ended_at":"` + now + `","event":"conversation.ended","end_reason":"closed"}`

@@ -30,7 +30,8 @@ type quietArgs struct {
 type reportArgs struct {
 	ID     int64  `json:"id"`
 	Reason string `json:"reason"`
-	At     int64  `json:"at"` // microseconds
+	At     int64  `json:"at"`                // microseconds
+	Cause  string `json:"request,omitempty"` // id of the request that ended it
 }
 
 // watch sees to it that the conversation ends when it stays quiet.
@@ -94,7 +95,7 @@ func (s *Chats) end(ctx context.Context, tx *db.Tx, c Conversation, reason strin
 	if c.Type == Test {
 		return nil
 	}
-	return s.runner.Add(ctx, tx, jobs.New{Kind: kindReport, Args: reportArgs{int64(c.ID), reason, now.UnixMicro()}})
+	return s.runner.Add(ctx, tx, jobs.New{Kind: kindReport, Args: reportArgs{int64(c.ID), reason, now.UnixMicro(), wire.RequestID(ctx)}})
 }
 
 // End closes a conversation on request: by its owner, or where it may be read without a key.
@@ -134,6 +135,9 @@ func (s *Chats) reported(ctx context.Context, job jobs.Job) error {
 	var args reportArgs
 	if err := job.Decode(&args); err != nil {
 		return jobs.Never(err)
+	}
+	if args.Cause != "" {
+		ctx = wire.WithRequestID(ctx, args.Cause)
 	}
 	e, wanted, err := s.ending(ctx, args)
 	if err != nil || !wanted {

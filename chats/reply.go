@@ -64,7 +64,7 @@ func (s *Chats) take(ctx context.Context, id ID, m Message) (e Entry, err error)
 			return err
 		}
 		a, err := s.assistants.ByID(ctx, tx, c.Assistant)
-		if fault.Is(err, fault.NotFound) || err == nil && c.Type == Widget && m.Caller == 0 && !serves(a) {
+		if fault.Is(err, fault.NotFound) || err == nil && c.Type == Widget && m.Caller == 0 && !Serves(a) {
 			return ErrNotFound
 		}
 		if err != nil {

@@ -70,14 +70,14 @@ func (s *Chats) hostOf(ctx context.Context, in Start) (assistants.Assistant, err
 	if err != nil {
 		return a, err
 	}
-	if in.Type == Widget && !serves(a) {
+	if in.Type == Widget && !Serves(a) {
 		return a, ErrNoAssistant
 	}
 	return a, nil
 }
 
-// serves reports whether strangers may chat with the assistant.
-func serves(a assistants.Assistant) bool { return !a.Paused && a.WidgetSettings.V.Enabled.V }
+// Serves reports whether strangers may chat with the assistant.
+func Serves(a assistants.Assistant) bool { return !a.Paused && a.WidgetSettings.V.Enabled.V }
 
 // AllowedOrigins are the only pages that may embed the assistant; none means any.
 func AllowedOrigins(a assistants.Assistant) []string { return a.WidgetSettings.V.AllowedOrigins.V }

@@ -15,6 +15,7 @@ import (
 	"parley/blobs"
 	"parley/catalog"
 	"parley/chats"
+	"parley/console"
 	"parley/db"
 	"parley/guard"
 	"parley/knowledge"
@@ -51,6 +52,7 @@ type Deps struct {
 	CORSOrigins     []string
 	PerKeyPerMinute int // 0 = no limit
 
+	Console *console.Console // nil = none
 	Log     *slog.Logger
 	Metrics *prometheus.Registry
 }

@@ -18,6 +18,12 @@ func (a *API) beside() *http.ServeMux {
 	m.HandleFunc("GET /media/{folder}/{name}", a.serveMedia)
 	m.Handle("GET /metrics", promhttp.HandlerFor(a.Metrics, promhttp.HandlerOpts{}))
 	m.Handle("/mcp", a.mcp())
+	if a.Console != nil {
+		m.Handle("GET /console", a.Console)
+		m.Handle("GET /console/", a.Console)
+		m.HandleFunc("GET /embed.js", a.Console.Widget)
+		m.Handle("GET /{$}", http.RedirectHandler("/console", http.StatusFound))
+	}
 	m.Handle("/", a.wire) // anything else is answered as an unknown route
 	return m
 }

@@ -111,3 +111,9 @@ func (d *DB) openPostgres(url string, s settings) error {
 	d.read = d.write
 	return nil
 }
+
+// CopyTo writes the SQLite database as it is at this moment into a new file. Other processes go on reading and writing.
+func (d *DB) CopyTo(ctx context.Context, file string) error {
+	_, err := d.write.ExecContext(ctx, `VACUUM INTO $1`, file)
+	return err
+}

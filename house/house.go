@@ -29,6 +29,8 @@ type Engines struct {
 	Offer catalog.Offer
 	// Chat gives the text model behind an entry of the catalog.
 	Chat func(m catalog.Model) (agent.Engine, error)
+	// Preview speaks a voice's sample as a WAV file; nil = voices cannot be heard.
+	Preview func(ctx context.Context, v catalog.Voice) ([]byte, error)
 }
 
 // Foundations are what every room stands on.
@@ -100,14 +102,19 @@ func (h *House) foundations(context.Context) error {
 
 // accounts: who is asking.
 func (h *House) accounts(context.Context) error {
-	p := h.on.Config.Plan.Default
-	h.Accounts = accounts.New(h.DB, accounts.Plan{
-		MaxCampaigns: wide(p.MaxCampaigns), MaxAssistants: wide(p.MaxAssistants), MaxTools: wide(p.MaxTools),
-		ParallelPerCampaign: int64(p.ParallelPerCampaign), ParallelPerAccount: int64(p.ParallelPerAccount),
-		DailyOutbound: wide(h.on.Config.Limits.DailyOutbound), MinutePrice: p.MinutePrice})
+	h.Accounts = Accounts(h.on.Config, h.DB)
 	h.on.Jobs.Every("accounts.purge", time.Hour, h.Accounts.Purge)
 	h.Background = append(h.Background, h.Accounts.Run)
 	return nil
+}
+
+// Accounts opens the room of accounts alone, with the default plan of the configuration.
+func Accounts(c *config.Config, d *db.DB) *accounts.Accounts {
+	p := c.Plan.Default
+	return accounts.New(d, accounts.Plan{
+		MaxCampaigns: wide(p.MaxCampaigns), MaxAssistants: wide(p.MaxAssistants), MaxTools: wide(p.MaxTools),
+		ParallelPerCampaign: int64(p.ParallelPerCampaign), ParallelPerAccount: int64(p.ParallelPerAccount),
+		DailyOutbound: wide(c.Limits.DailyOutbound), MinutePrice: p.MinutePrice})
 }
 
 func wide(n *int) *int64 {
@@ -119,26 +126,31 @@ func wide(n *int) *int64 {
 }
 
 // billing: the ledger and what things cost.
-func (h *House) billing(context.Context) error {
-	c := h.on.Config
+func (h *House) billing(context.Context) (err error) {
+	h.Billing, err = Billing(h.on.Config, h.Accounts)
+	return err
+}
+
+// Billing opens the room of money alone.
+func Billing(c *config.Config, a *accounts.Accounts) (*billing.Billing, error) {
 	settings := billing.Settings{Enforce: c.Billing.Enforce, StartingBalance: c.Billing.StartingBalance, Currency: c.Billing.Currency, OwnTrunk: c.Rates.OwnTrunk,
 		Prices: billing.Prices{ChatMessage: c.Prices.ChatMessage, Marketing: c.Prices.WhatsAppMarketing, Utility: c.Prices.WhatsAppUtility,
 			Auth: c.Prices.WhatsAppAuthentication, Freeform: c.Prices.WhatsAppFreeform, SMS: c.Prices.SMS}}
 	if c.Rates.File != "" {
 		rates, err := billing.LoadRates(c.Rates.File)
 		if err != nil {
-			return fmt.Errorf("rates.file: %w", err)
+			return nil, fmt.Errorf("rates.file: %w", err)
 		}
 		settings.Rates = rates
 	}
-	h.Billing = billing.New(h.Accounts, settings)
-	return nil
+	return billing.New(a, settings), nil
 }
 
 // catalog: what assistants can be made of.
 func (h *House) catalog(ctx context.Context) (err error) {
 	offer, m := h.on.Engines.Offer, h.on.Config.Models
 	offer.Defaults = catalog.Defaults{LLM: m.DefaultLLM, Multimodal: m.DefaultMultimodal, Dualplex: m.DefaultDualplex, Chat: m.DefaultChat}
+	h.Preview = h.on.Engines.Preview
 	h.Catalog, err = catalog.Open(ctx, h.DB, offer)
 	return err
 }
@@ -181,9 +193,9 @@ func (h *House) ChatEngine(_ context.Context, a assistants.Assistant) (agent.Eng
 	return h.on.Engines.Chat(m)
 }
 
-// EnsureFirstAccount makes the account of the operator at the first start.
-func (h *House) EnsureFirstAccount(ctx context.Context) (accounts.Account, error) {
-	acc, _, err := h.Accounts.EnsureFirst(ctx, accounts.Draft{Name: "Operator", Email: "operator@localhost", Timezone: "UTC"},
-		func(tx *db.Tx, acc accounts.Account) error { return h.Billing.Begin(ctx, tx, acc.ID) })
+// FirstAccount is the operator's; it is made, with its starting balance, when it is asked for the first time.
+func FirstAccount(ctx context.Context, a *accounts.Accounts, b *billing.Billing) (accounts.Account, error) {
+	acc, _, err := a.EnsureFirst(ctx, accounts.Draft{Name: "Operator", Email: "operator@localhost", Timezone: "UTC"},
+		func(tx *db.Tx, acc accounts.Account) error { return b.Begin(ctx, tx, acc.ID) })
 	return acc, err
 }

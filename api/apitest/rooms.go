@@ -56,7 +56,7 @@ func rooms(t testing.TB, d *db.DB) (*house.House, string) {
 		t.Fatal(err)
 	}
 	h.Records = records
-	acc, err := h.EnsureFirstAccount(ctx)
+	acc, err := house.FirstAccount(ctx, h.Accounts, h.Billing)
 	if err != nil {
 		t.Fatal(err)
 	}

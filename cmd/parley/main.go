@@ -13,9 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 	"parley/config"
+	"parley/knowledge/extract"
 )
 
 func main() {
+	extract.Child() // a document is read in a process of its own
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(run(ctx, os.Args[1:]))
@@ -83,7 +85,8 @@ func newRoot() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentFlags().String("config", "", "YAML file with settings")
 	root.PersistentFlags().String("data", "./data", "folder of everything that is stored")
-	root.AddCommand(newServe(), newConfig(), newDoctor(), newListen(), newLicences(), newVersion())
+	root.AddCommand(newServe(), newKeys(), newAccounts(), newBalance(), newPaymentMethod(), newBackup(), newRestore(),
+		newListen(), newConfig(), newDoctor(), newLicences(), newVersion())
 	return root
 }
 

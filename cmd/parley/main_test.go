@@ -81,9 +81,10 @@ type serving struct {
 }
 
 // startServer runs parley serve on a data folder until it has printed its banner.
-func startServer(t *testing.T, data string, args ...string) *serving {
+func startServer(t *testing.T, data string, env []string, args ...string) *serving {
 	t.Helper()
 	s := &serving{Cmd: program(t, append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, args...)...), done: make(chan error, 1)}
+	s.Env = append(s.Env, env...)
 	var stderr strings.Builder
 	s.Stderr = &stderr
 	out, err := s.StdoutPipe()
@@ -126,8 +127,8 @@ func (s *serving) get(t *testing.T, path string) int {
 
 func TestServeAndStop(t *testing.T) {
 	data := t.TempDir()
-	s := startServer(t, data)
-	for path, want := range map[string]int{"/readyz": 200, "/healthz": 200, "/metrics": 200, "/api/openapi.json": 200, "/nope": 404} {
+	s := startServer(t, data, nil)
+	for path, want := range map[string]int{"/readyz": 200, "/healthz": 200, "/metrics": 200, "/api/openapi.json": 200, "/api/user/me": 401, "/nope": 404} {
 		if got := s.get(t, path); got != want {
 			t.Errorf("%s: %d, want %d", path, got, want)
 		}

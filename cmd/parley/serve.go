@@ -14,10 +14,14 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 	"parley/api"
+	"parley/blobs"
 	"parley/config"
+	"parley/console"
 	"parley/db"
 	"parley/guard"
+	"parley/house"
 	"parley/jobs"
+	"parley/secrets"
 	"parley/wire"
 )
 
@@ -40,8 +44,8 @@ type server struct {
 	db      *db.DB
 	jobs    *jobs.Runner
 	metrics *prometheus.Registry
+	house   *house.House
 	api     *api.API
-	deps    api.Deps
 
 	background []func(ctx context.Context) error // each runs until its context ends
 	drain      []func(ctx context.Context)       // asked in order at the end: finish what runs
@@ -68,6 +72,7 @@ func assemble(ctx context.Context, cfg *config.Config) (s *server, err error) {
 	}()
 	for _, build := range []func(context.Context) error{
 		s.foundations,
+		s.rooms,
 		s.surface,
 	} {
 		if err := build(ctx); err != nil {
@@ -94,22 +99,35 @@ func (s *server) foundations(ctx context.Context) (err error) {
 	s.metrics.MustRegister(s.jobs)
 	s.background = append(s.background, s.jobs.Run)
 
-	node, err := nodeName(s.cfg)
-	if err != nil {
-		return err
-	}
-	records, err := wire.NewStored(ctx, s.db, node)
-	if err != nil {
-		return err
-	}
-	s.jobs.Every("idempotency.purge", time.Hour, records.Purge)
-	s.deps.Records = records
+	return nil
+}
 
+// rooms: everything customers own, on this process's engines.
+func (s *server) rooms(ctx context.Context) error {
 	allow, err := guard.ParseAllow(s.cfg.Outbound.AllowCIDRs, s.cfg.Dev)
 	if err != nil {
 		return misuse{fmt.Errorf("outbound.allow_cidrs: %w", err)}
 	}
-	s.deps.Guard = guard.New(allow...)
+	files, err := blobs.Open(ctx, s.cfg.Blobs.URL, s.cfg.DataPath("files"))
+	if err != nil {
+		return err
+	}
+	box, err := secrets.File(s.cfg.DataPath("secrets.key"))
+	if err != nil {
+		return err
+	}
+	e, err := openEngines(s.cfg)
+	if err != nil {
+		return err
+	}
+	s.closers = append(s.closers, e.Close)
+	s.house, err = house.New(ctx, house.Foundations{Config: s.cfg, DB: s.db, Jobs: s.jobs, Guard: guard.New(allow...), Blobs: files, Box: box,
+		Engines: e.forHouse(), IsolatePDF: true})
+	if err != nil {
+		return err
+	}
+	s.closers = append(s.closers, s.house.Close)
+	s.background = append(s.background, s.house.Background...)
 	return nil
 }
 
@@ -121,15 +139,22 @@ func (s *server) queues() []jobs.Option {
 	return []jobs.Option{jobs.Queues()}
 }
 
-// surface: the HTTP API.
-func (s *server) surface(context.Context) error {
-	s.deps.DB = s.db
-	s.deps.PublicURL = s.cfg.PublicURL
-	s.deps.FieldAliases = s.cfg.Compat.FieldAliases
-	s.deps.CORSOrigins = s.cfg.HTTP.CORSOrigins
-	s.deps.PerKeyPerMinute = s.cfg.Limits.PerKeyPerMinute
-	s.deps.Metrics = s.metrics
-	s.api = api.New(s.deps)
+// surface: the HTTP API and the console.
+func (s *server) surface(ctx context.Context) error {
+	node, err := nodeName(s.cfg)
+	if err != nil {
+		return err
+	}
+	records, err := wire.NewStored(ctx, s.db, node)
+	if err != nil {
+		return err
+	}
+	s.jobs.Every("idempotency.purge", time.Hour, records.Purge)
+	s.house.Records, s.house.Metrics = records, s.metrics
+	if s.house.Console, err = console.New(); err != nil {
+		slog.Warn("no console", "error", err)
+	}
+	s.api = api.New(s.house.Deps)
 	return nil
 }
 
@@ -187,8 +212,16 @@ func (s *server) close() (err error) {
 	return err
 }
 
-// banner tells an operator where everything is.
-func (s *server) banner(_ context.Context, listening string) error {
+// banner tells an operator where everything is, and lets them in.
+func (s *server) banner(ctx context.Context, listening string) error {
+	first, err := house.FirstAccount(ctx, s.house.Accounts, s.house.Billing)
+	if err != nil {
+		return err
+	}
+	link, err := s.house.Accounts.Welcome(ctx, s.db, first.ID)
+	if err != nil {
+		return err
+	}
 	home := s.cfg.PublicURL
 	if home == "" {
 		home = "http://" + listening
@@ -197,6 +230,7 @@ func (s *server) banner(_ context.Context, listening string) error {
 	for _, address := range s.cfg.SIP.Listen {
 		fmt.Printf("  SIP      %s\n", address)
 	}
+	fmt.Printf("  sign in  %s/console/welcome?token=%s (30 minutes, once)\n", home, link)
 	fmt.Println("  ready")
 	return nil
 }

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"parley/agent"
+	"parley/audio"
+	"parley/catalog"
+	"parley/config"
+	"parley/house"
+	"parley/providers/builtin"
+	"parley/providers/builtin/responder"
+	"parley/providers/openai"
+	"parley/voice"
+)
+
+// engines are what this process can think, speak and hear with: those inside the binary, and one OpenAI-compatible
+// server when it is configured.
+type engines struct {
+	builtin *builtin.Engines
+	remote  *openai.Client // nil = not configured
+	cfg     config.OpenAI
+}
+
+// Models of the vendor itself, for an installation that gave nothing but a key.
+const (
+	vendorChat          = "gpt-4o-mini"
+	vendorTranscription = "gpt-4o-mini-transcribe"
+	vendorSpeech        = "gpt-4o-mini-tts"
+)
+
+func openEngines(cfg *config.Config) (*engines, error) {
+	e := &engines{builtin: builtin.Open(cfg.DataPath("engines")), cfg: cfg.OpenAI}
+	if e.cfg.APIKey == "" && e.cfg.BaseURL == "" {
+		return e, nil
+	}
+	if e.cfg.BaseURL == "" {
+		e.cfg.Model, e.cfg.STTModel, e.cfg.TTSModel = or(e.cfg.Model, vendorChat), or(e.cfg.STTModel, vendorTranscription), or(e.cfg.TTSModel, vendorSpeech)
+	}
+	if e.cfg.Model == "" && e.cfg.STTModel == "" && e.cfg.TTSModel == "" {
+		return nil, misuse{fmt.Errorf("openai.base_url: name at least one of openai.model, openai.stt_model, openai.tts_model")}
+	}
+	e.remote = openai.New(openai.Config{BaseURL: e.cfg.BaseURL, Key: e.cfg.APIKey})
+	return e, nil
+}
+
+func or(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a
+}
+
+func (e *engines) Close() error {
+	if e.remote != nil {
+		e.remote.Close()
+	}
+	return e.builtin.Close()
+}
+
+// forHouse is what the rooms are told of the engines.
+func (e *engines) forHouse() house.Engines {
+	offer := catalog.BuiltIn()
+	if e.remote != nil {
+		offer = offer.OpenAI(e.cfg.Model, e.cfg.TTSModel, e.cfg.STTModel, nil)
+	}
+	return house.Engines{Offer: offer, Chat: e.chat, Preview: e.preview}
+}
+
+// chat is the text model behind an entry of the catalog.
+func (e *engines) chat(m catalog.Model) (agent.Engine, error) {
+	out := agent.Engine{Provider: m.Provider, Name: m.Code}
+	switch {
+	case m.Provider == "builtin":
+		out.Model = responder.Model{}
+	case m.Provider == "openai" && e.remote != nil:
+		out.Model = e.remote.Model(m.Code)
+	default:
+		return out, fmt.Errorf("the model %s of %s is not configured any more", m.Code, m.Provider)
+	}
+	return out, nil
+}
+
+// speaker is the synthesiser behind a voice's provider.
+func (e *engines) speaker(provider string) (voice.Synthesizer, error) {
+	switch {
+	case provider == "builtin":
+		return e.builtin, nil
+	case provider == "openai" && e.remote != nil:
+		return e.remote.Voice(e.cfg.TTSModel), nil
+	}
+	return nil, fmt.Errorf("the speech engine %s is not configured any more", provider)
+}
+
+// preview speaks a voice's sample as a WAV file.
+func (e *engines) preview(ctx context.Context, v catalog.Voice) ([]byte, error) {
+	s, err := e.speaker(v.Provider)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	var w *audio.WAVWriter
+	language := "en"
+	if l, ok := catalog.LanguageByID(v.LanguageID); ok {
+		language = l.ISO2
+	}
+	for frame, err := range s.Speak(ctx, voice.Speech{Text: "Hello, this is how I sound. How can I help you today?", Voice: v.Code,
+		Language: language, Speed: 1, Stability: 0.7, Similarity: 0.5}) {
+		if err != nil {
+			return nil, err
+		}
+		if w == nil {
+			if w, err = audio.NewWAVWriter(&out, frame.Rate, 1); err != nil {
+				return nil, err
+			}
+		}
+		if err := w.WriteSamples(frame.PCM); err != nil {
+			return nil, err
+		}
+	}
+	return out.Bytes(), nil
+}

@@ -74,6 +74,9 @@ var TrunkRequired = []string{"sip_trunk_type", "phone_number", "sip_username", "
 
 var allCodecs = []string{"pcmu", "pcma", "g722", "opus"}
 
+// AnyCodec reports whether all codecs are allowed in the order they come by themselves.
+func (t Trunk) AnyCodec() bool { return slices.Equal(t.Codecs, allCodecs) }
+
 // blankTrunk is what an absent field of a new trunk is.
 func blankTrunk() Trunk {
 	return Trunk{Allowed: []string{}, Transport: "udp", Port: 5060, Codecs: allCodecs, Registration: "none"}

@@ -1,0 +1,50 @@
+package house
+
+import (
+	"context"
+
+	"parley/lines/sip"
+	"parley/numbers"
+)
+
+// Trunks are the customers' trunks as the telephone line needs them.
+func (h *House) Trunks() sip.Trunks { return trunkBook{h.Numbers} }
+
+type trunkBook struct{ numbers *numbers.Numbers }
+
+func (b trunkBook) Called(ctx context.Context, user string) ([]sip.Trunk, error) {
+	list, err := b.numbers.TrunksFor(ctx, user)
+	return lineTrunks(list), err
+}
+
+func (b trunkBook) Trunk(ctx context.Context, id int64) (sip.Trunk, error) {
+	t, err := b.numbers.TrunkByID(ctx, numbers.ID(id))
+	return lineTrunk(t), err
+}
+
+func (b trunkBook) Registrations(ctx context.Context, stamp string) ([]sip.Trunk, string, error) {
+	list, next, err := b.numbers.Registrations(ctx, stamp)
+	return lineTrunks(list), next, err
+}
+
+func (b trunkBook) Registered(ctx context.Context, id int64, state sip.Registration) error {
+	return b.numbers.SetRegistration(ctx, numbers.ID(id), string(state))
+}
+
+func lineTrunks(list []numbers.Trunk) []sip.Trunk {
+	out := make([]sip.Trunk, len(list))
+	for i, t := range list {
+		out[i] = lineTrunk(t)
+	}
+	return out
+}
+
+func lineTrunk(t numbers.Trunk) sip.Trunk {
+	codecs := t.Codecs
+	if t.AnyCodec() {
+		codecs = nil // no order was asked for: the far end's counts
+	}
+	return sip.Trunk{ID: int64(t.ID), Number: t.Number, Extension: t.Form == "extension", Username: t.Username, Password: t.Password,
+		Address: t.Address, Port: int(t.Port), Transport: t.Transport, Format: t.Format, Country: t.Country, Auth: t.Auth, Allowed: t.Prefixes(),
+		Proxy: t.Proxy, Codecs: codecs, Register: true}
+}

@@ -1,7 +1,180 @@
 package builtin
 
-// ears is what the transcriber keeps.
-type ears struct{}
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"sync"
 
-func (*ears) init() {}
-func (*ears) drop() {}
+	"parley/fault"
+	"parley/voice"
+)
+
+// callsPerCore is how many conversations one core recognises without falling behind, measured by make bench.
+const callsPerCore = 4
+
+// ears is what the transcriber keeps.
+type ears struct {
+	mu     sync.Mutex
+	images map[imageKey]*making
+	order  []imageKey // tuned images, least recently used first
+	open   int        // transcribers
+}
+
+func (e *ears) init() { e.images = map[imageKey]*making{} }
+
+// drop lets all images go.
+func (e *ears) drop() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	clear(e.images)
+	e.order = nil
+}
+
+// Capacity is how many conversations the built-in recogniser serves well at once on this machine. Listen refuses more.
+func (e *Engines) Capacity() int { return callsPerCore * runtime.NumCPU() }
+
+// Listening is how many conversations are being listened to.
+func (e *Engines) Listening() int {
+	e.ears.mu.Lock()
+	defer e.ears.mu.Unlock()
+	return e.ears.open
+}
+
+// Warm makes ready what Listen with the same l needs, so that the first words of a call are not waited for.
+func (e *Engines) Warm(ctx context.Context, l voice.Listening) error {
+	if err := audible(l); err != nil {
+		return err
+	}
+	_, err := e.image(ctx, l)
+	return err
+}
+
+// Listen opens a recogniser for one conversation at 8000 or 16000 Hz. It returns at once: audio waits while the
+// recogniser gets ready, about a second for the first conversation with new hints. ctx ends it like Close. Another
+// language than English and more than Capacity conversations are a *fault.Fault.
+func (e *Engines) Listen(ctx context.Context, l voice.Listening) (voice.Transcriber, error) {
+	if err := audible(l); err != nil {
+		return nil, err
+	}
+	e.ears.mu.Lock()
+	full := e.ears.open >= e.Capacity()
+	if !full {
+		e.ears.open++
+	}
+	e.ears.mu.Unlock()
+	if full {
+		return nil, fault.New(fault.TooMany, "CONCURRENCY_LIMIT",
+			"The built-in recogniser serves %d calls at once on this machine. Connect a speech provider for more.", e.Capacity())
+	}
+	s := &stream{in: newQueue[work](), out: newQueue[voice.Transcript]()}
+	s.ctx, s.stop = context.WithCancel(ctx)
+	s.done.Go(func() {
+		defer func() {
+			e.ears.mu.Lock()
+			e.ears.open--
+			e.ears.mu.Unlock()
+		}()
+		s.out.close(s.run(e, l))
+	})
+	return s, nil
+}
+
+func audible(l voice.Listening) error {
+	if len(l.Languages) > 0 && !english(l.Languages[0]) {
+		return fault.New(fault.Invalid, "LANGUAGE_NOT_SUPPORTED",
+			"The built-in recogniser understands English only, not %q. Connect a speech provider for other languages.", l.Languages[0])
+	}
+	if _, ok := bands(l.Rate); !ok {
+		return fault.New(fault.Invalid, "RATE_NOT_SUPPORTED", "The built-in recogniser takes 8000 or 16000 Hz, not %d.", l.Rate)
+	}
+	return nil
+}
+
+// stream is one conversation's recogniser: a goroutine with its own decoder between two queues.
+type stream struct {
+	ctx  context.Context
+	stop context.CancelFunc
+	done sync.WaitGroup
+	in   *queue[work]
+	out  *queue[voice.Transcript]
+}
+
+// work is caller audio, or the end of the turn.
+type work struct {
+	pcm []int16
+	end bool
+}
+
+var errStreamClosed = errors.New("the transcriber is closed")
+
+func (s *stream) Write(pcm []int16) error {
+	return s.put(work{pcm: append([]int16(nil), pcm...)})
+}
+
+func (s *stream) EndTurn() error { return s.put(work{end: true}) }
+
+func (s *stream) put(w work) error {
+	if !s.in.put(w) {
+		return s.out.failure(errStreamClosed)
+	}
+	return nil
+}
+
+func (s *stream) Recv() (voice.Transcript, error) {
+	t, ok := s.out.get(context.Background())
+	if !ok {
+		return voice.Transcript{}, s.out.failure(io.EOF)
+	}
+	return t, nil
+}
+
+func (s *stream) Close() error {
+	s.stop()
+	s.done.Wait()
+	return nil
+}
+
+// run recognises until the stream is closed.
+func (s *stream) run(e *Engines, l voice.Listening) (err error) {
+	defer s.in.close(nil)
+	defer func() {
+		if s.ctx.Err() != nil {
+			err = nil // closed, or the call is over
+		}
+	}()
+	img, err := e.image(s.ctx, l)
+	if err != nil {
+		return err
+	}
+	d, err := e.clone(img, nil)
+	if err != nil {
+		return err
+	}
+	defer d.stop()
+	d.ctx = s.ctx
+	t := turn{decoder: d, rate: l.Rate}
+	if err := d.soften(); err != nil {
+		return err
+	}
+	for {
+		w, ok := s.in.get(s.ctx)
+		if !ok {
+			return nil
+		}
+		text, news := "", false
+		if w.end {
+			text, err = t.finish()
+			news = true
+		} else {
+			text, news, err = t.hear(w.pcm)
+		}
+		if err != nil {
+			return err
+		}
+		if news {
+			s.out.put(voice.Transcript{Text: text, Final: w.end, Language: "en"})
+		}
+	}
+}

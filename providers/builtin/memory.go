@@ -1,7 +1,11 @@
 package builtin
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"os"
+	"runtime"
 	"unsafe"
 
 	"github.com/tetratelabs/wazero/experimental"
@@ -41,43 +45,84 @@ func (m *memory) Free() {
 	}
 }
 
-// snapshot is a frozen linear memory in an unnamed file.
+// snapshot is a frozen linear memory. It may hold only what differs from another one. Its file is closed when nobody
+// refers to the snapshot any more; memories that were restored from it keep their pages.
 type snapshot struct {
-	fd   int
-	size int // bytes, a multiple of the WebAssembly page
+	parent *snapshot
+	file   *os.File // unnamed: the pieces, one after the other
+	size   int      // bytes of the memory
+	pieces []piece
 }
 
-func freeze(mem []byte) (*snapshot, error) {
-	fd, err := unnamedFile()
-	if err != nil {
-		return nil, err
-	}
-	s := &snapshot{fd: fd, size: len(mem)}
-	for done := 0; done < len(mem); {
-		n, err := unix.Pwrite(fd, mem[done:], int64(done))
+// piece is a run of memory that is in the file.
+type piece struct{ from, to, at int }
+
+// grain is the unit in which memory is compared and mapped, a multiple of every page size.
+const grain = 64 << 10
+
+// freeze copies a memory, or where it has a parent what differs from that.
+func freeze(mem []byte, parent *snapshot) (*snapshot, error) {
+	s := &snapshot{parent: parent, size: len(mem)}
+	var old []byte
+	if parent != nil {
+		before, err := newMemory()
 		if err != nil {
-			s.drop()
-			return nil, fmt.Errorf("freeze an engine: %w", err)
+			return nil, err
 		}
-		done += n
+		defer before.Free()
+		if err := parent.restore(before); err != nil {
+			return nil, err
+		}
+		old = before.all[:parent.size]
+	}
+	at := 0
+	for from := 0; from < len(mem); from += grain {
+		to := min(from+grain, len(mem))
+		if to <= len(old) && bytes.Equal(mem[from:to], old[from:to]) {
+			continue
+		}
+		if n := len(s.pieces); n > 0 && s.pieces[n-1].to == from {
+			s.pieces[n-1].to = to
+		} else {
+			s.pieces = append(s.pieces, piece{from, to, at})
+		}
+		at += grain
+	}
+	file, err := unnamedFile()
+	if err != nil {
+		return nil, fmt.Errorf("freeze an engine: %w", err)
+	}
+	s.file = file
+	for _, p := range s.pieces {
+		if _, err := file.WriteAt(mem[p.from:p.to], int64(p.at)); err != nil {
+			return nil, errors.Join(fmt.Errorf("freeze an engine: %w", err), file.Close())
+		}
 	}
 	return s, nil
 }
 
-// restore makes m what it was when s was taken. Memory beyond the snapshot becomes zero.
+// restore makes m what it was when s was taken. The pages are shared until they are written.
 func (s *snapshot) restore(m *memory) error {
-	base := unsafe.Pointer(&m.all[0])
-	const prot = unix.PROT_READ | unix.PROT_WRITE
-	if _, err := unix.MmapPtr(s.fd, 0, base, uintptr(s.size), prot, unix.MAP_PRIVATE|unix.MAP_FIXED); err != nil {
-		return fmt.Errorf("restore an engine: %w", err)
+	if s.parent != nil {
+		if err := s.parent.restore(m); err != nil {
+			return err
+		}
 	}
-	rest := unsafe.Add(base, s.size)
-	if _, err := unix.MmapPtr(-1, 0, rest, uintptr(room-s.size), prot,
-		unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE|unix.MAP_FIXED); err != nil {
-		return fmt.Errorf("restore an engine: %w", err)
+	for _, p := range s.pieces {
+		at := unsafe.Pointer(&m.all[p.from])
+		if _, err := unix.MmapPtr(int(s.file.Fd()), int64(p.at), at, uintptr(p.to-p.from), unix.PROT_READ|unix.PROT_WRITE,
+			unix.MAP_PRIVATE|unix.MAP_FIXED); err != nil {
+			return fmt.Errorf("restore an engine: %w", err)
+		}
 	}
+	runtime.KeepAlive(s)
 	return nil
 }
 
-// drop releases the file; memories that were restored from it keep their pages.
-func (s *snapshot) drop() { _ = unix.Close(s.fd) }
+// bytes is what the snapshot itself holds.
+func (s *snapshot) bytes() (n int) {
+	for _, p := range s.pieces {
+		n += p.to - p.from
+	}
+	return n
+}

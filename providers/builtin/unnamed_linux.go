@@ -1,5 +1,16 @@
 package builtin
 
-import "golang.org/x/sys/unix"
+import (
+	"os"
 
-func unnamedFile() (int, error) { return unix.MemfdCreate("engine", unix.MFD_CLOEXEC) }
+	"golang.org/x/sys/unix"
+)
+
+// unnamedFile is a file in memory that no folder shows.
+func unnamedFile() (*os.File, error) {
+	fd, err := unix.MemfdCreate("engine", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), "engine"), nil
+}

@@ -3,19 +3,18 @@
 package builtin
 
 import (
+	"errors"
 	"os"
-
-	"golang.org/x/sys/unix"
 )
 
-func unnamedFile() (int, error) {
+// unnamedFile is a temporary file that no folder shows.
+func unnamedFile() (*os.File, error) {
 	f, err := os.CreateTemp("", "engine")
 	if err != nil {
-		return -1, err
+		return nil, err
 	}
-	defer f.Close()
 	if err := os.Remove(f.Name()); err != nil {
-		return -1, err
+		return nil, errors.Join(err, f.Close())
 	}
-	return unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	return f, nil
 }

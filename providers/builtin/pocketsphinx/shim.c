@@ -1,0 +1,97 @@
+/* The door between Go and pocketsphinx: one decoder per module instance, strings as NUL-terminated bytes in memory. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <pocketsphinx.h>
+#include <sphinxbase/cmn.h>
+#include <sphinxbase/err.h>
+#include <sphinxbase/ngram_model.h>
+#include "pocketsphinx_internal.h"
+
+#define EXPORT(name) __attribute__((export_name(name)))
+
+static ps_decoder_t *ps;
+static ngram_model_t *generic;
+
+EXPORT("alloc") void *shim_alloc(int n) { return malloc(n); }
+EXPORT("release") void shim_release(void *p) { free(p); }
+
+/* open makes the decoder from n arguments that follow each other in memory, each ended by NUL. */
+EXPORT("open") int shim_open(char *args, int n)
+{
+    char **argv = calloc(n + 1, sizeof *argv);
+    for (int i = 0; i < n; i++, args += strlen(args) + 1)
+        argv[i] = strdup(args);
+    err_set_logfp(NULL);
+    cmd_ln_t *config = cmd_ln_parse_r(NULL, ps_args(), n, argv, TRUE);
+    if (config == NULL)
+        return -1;
+    ps_default_search_args(config);
+    ps = ps_init(config);
+    return ps == NULL ? -2 : 0;
+}
+
+/* generic loads the language model that every search is mixed with. */
+EXPORT("generic") int shim_generic(char *file)
+{
+    generic = ngram_model_read(ps_get_config(ps), file, NGRAM_AUTO, ps_get_logmath(ps));
+    return generic == NULL ? -1 : 0;
+}
+
+/* language searches with the model in the file, which has the given share, and the generic one, which has the rest. */
+EXPORT("language") int shim_language(char *file, float share)
+{
+    static char *names[] = {"generic", "own"};
+    float32 weights[] = {1 - share, share};
+    cmd_ln_t *config = ps_get_config(ps);
+    ngram_model_t *own = ngram_model_read(config, file, NGRAM_AUTO, ps_get_logmath(ps));
+    if (own == NULL)
+        return -1;
+    ngram_model_t *parts[] = {generic, own};
+    ngram_model_t *mix = ngram_model_set_init(config, parts, names, weights, 2);
+    if (mix == NULL || ngram_model_set_interp(mix, NULL, NULL) == NULL)
+        return -2;
+    if (ps_set_lm(ps, "call", mix) != 0 || ps_set_search(ps, "call") != 0)
+        return -3;
+    return 0;
+}
+
+EXPORT("word") int shim_word(char *word, char *phones, int last) { return ps_add_word(ps, word, phones, last); }
+EXPORT("begin") int shim_begin(void) { return ps_start_utt(ps); }
+EXPORT("hear") int shim_hear(int16 *pcm, int n) { return ps_process_raw(ps, pcm, n, FALSE, FALSE); }
+EXPORT("end") int shim_end(void) { return ps_end_utt(ps); }
+EXPORT("speech") int shim_speech(void) { return ps_get_in_speech(ps); }
+EXPORT("frames") int shim_frames(void) { return ps_get_n_frames(ps); }
+
+/* text is what was recognised since begin, NULL when nothing was. */
+EXPORT("text") char const *shim_text(void)
+{
+    int32 score;
+    return ps_get_hyp(ps, &score);
+}
+
+/* segments writes word, frames and posterior of the recognised words, one line each. */
+EXPORT("segments") char const *shim_segments(void)
+{
+    static char buf[16384];
+    int n = 0, from, to;
+    int32 ac, lm, back, prob;
+    for (ps_seg_t *s = ps_seg_iter(ps); s != NULL; s = ps_seg_next(s)) {
+        ps_seg_frames(s, &from, &to);
+        prob = ps_seg_prob(s, &ac, &lm, &back);
+        int k = snprintf(buf + n, sizeof buf - n, "%s %d %d %d\n", ps_seg_word(s), from, to,
+                         (int)(1000 * logmath_exp(ps_get_logmath(ps), prob)));
+        if (k < 0 || k >= (int)sizeof buf - n) {
+            ps_seg_free(s);
+            break;
+        }
+        n += k;
+    }
+    buf[n] = 0;
+    return buf;
+}
+
+/* cepstra is where the running mean of the cepstra lies: means, sums (13 floats each) and the count of frames. */
+EXPORT("cepstral_mean") float *shim_cepstral_mean(void) { return ps->acmod->fcb->cmn_struct->cmn_mean; }
+EXPORT("cepstral_sum") float *shim_cepstral_sum(void) { return ps->acmod->fcb->cmn_struct->sum; }
+EXPORT("cepstral_frames") int *shim_cepstral_frames(void) { return &ps->acmod->fcb->cmn_struct->nframe; }

@@ -103,12 +103,13 @@ type Call struct {
 	AnsweredBy      AnsweredBy                `db:"answered_by"`
 	Spoke           bool                      `db:"spoke"`
 	Seconds         int64                     `db:"duration"`
+	Paid            int64                     `db:"paid"` // seconds its hold covers; 0 = no limit
 	AISeconds       int64                     `db:"ai_seconds"`
 	AICost          wire.Money                `db:"ai_cost"`
 	CarrierCost     wire.Money                `db:"carrier_cost"`
 	Currency        string                    `db:"currency"`
 	Recording       *string                   `db:"recording"`
-	WebhookResponse *db.JSON[json.RawMessage] `db:"webhook_response"`
+	Settled         bool                      `db:"settled"`
 	Node            *string                   `db:"node"`
 	LeaseReal       db.Time                   `db:"lease_real"`
 	CreatedReal     db.Time                   `db:"created_real"`
@@ -122,8 +123,8 @@ type Call struct {
 
 const columns = `id, account_id, uuid, type, status, reason, ended_by, stop, assistant_id, assistant_name, assistant_phone,
 	client_phone, number_id, trunk_id, campaign_id, campaign_name, lead_id, dial_no, signal_id, request_id, snapshot,
-	input_variables, variables, evaluation, entries, answered_by, spoke, duration, ai_seconds, ai_cost, carrier_cost,
-	currency, recording, webhook_response, node, lease_real, created_real, answered_real, ended_real, created_at,
+	input_variables, variables, evaluation, entries, answered_by, spoke, duration, paid, ai_seconds, ai_cost, carrier_cost,
+	currency, recording, settled, node, lease_real, created_real, answered_real, ended_real, created_at,
 	answered_at, ended_at, updated_at`
 
 // Answered reports whether somebody picked up.

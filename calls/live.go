@@ -57,14 +57,6 @@ func (c *Calls) HeldBy(ctx context.Context, q db.Q, node string) ([]Call, error)
 	return out, err
 }
 
-// Unsettled are calls in a short state longer than a moment of durable time, whose work after the call may be lost.
-func (c *Calls) Unsettled(ctx context.Context, q db.Q, limit int) ([]Call, error) {
-	var out []Call
-	err := q.Select(ctx, &out, `SELECT `+columns+` FROM calls
-		WHERE status IN ('ended', 'ended_by_customer', 'ended_by_assistant') ORDER BY id LIMIT $1`, limit)
-	return out, err
-}
-
 // Rings notes that the far end is alerting.
 func (c *Calls) Rings(ctx context.Context, q db.Q, id ID) error {
 	_, err := c.move(ctx, q, id, `status = 'ringing'`, `status = 'initiated'`)
@@ -74,6 +66,12 @@ func (c *Calls) Rings(ctx context.Context, q db.Q, id ID) error {
 // Answers notes that the far end picked up; the duration starts.
 func (c *Calls) Answers(ctx context.Context, q db.Q, id ID) (Call, error) {
 	return c.move(ctx, q, id, `status = 'in-progress', answered_at = $2, answered_real = $3`, `status IN ('initiated', 'ringing')`, db.At(time.Now()))
+}
+
+// Covers notes how many seconds the hold of a call covers.
+func (c *Calls) Covers(ctx context.Context, q db.Q, id ID, seconds int64) error {
+	_, err := q.Exec(ctx, `UPDATE calls SET paid = $1 WHERE id = $2`, seconds, id)
+	return err
 }
 
 // Signal notes the id the call has in signalling.
@@ -197,8 +195,9 @@ func (c *Calls) Finish(ctx context.Context, tx *db.Tx, call Call) (Call, error) 
 		call.Status = Completed
 	}
 	call.UpdatedAt = db.At(tx.Now())
-	n, err := tx.Exec(ctx, `UPDATE calls SET status = $2, evaluation = $3, variables = $4, ai_cost = $5, carrier_cost = $6, currency = $7, updated_at = $8
-		WHERE id = $1 AND status = $9`,
+	n, err := tx.Exec(ctx, `UPDATE calls SET status = $2, evaluation = $3, variables = $4, ai_cost = $5, carrier_cost = $6, currency = $7,
+			updated_at = $8, settled = TRUE
+		WHERE id = $1 AND status = $9 AND NOT settled`,
 		call.ID, call.Status, string(call.Evaluation.V), string(call.Variables.V), call.AICost, call.CarrierCost, call.Currency, call.UpdatedAt, before)
 	if err != nil {
 		return call, fmt.Errorf("finish call: %w", err)

@@ -34,6 +34,7 @@ type NewCall struct {
 	Snapshot       Snapshot
 	Variables      json.RawMessage // what was passed in, as it was sent; nil = {}
 	Currency       string
+	Ringing        bool          // the far end is alerted already
 	Node           string        // who holds it from the start; empty = whoever claims it
 	Lease          time.Duration // of that node
 }
@@ -69,8 +70,15 @@ func (c *Calls) Create(ctx context.Context, q db.Q, n NewCall) (Call, error) {
 		if err != nil {
 			return fmt.Errorf("record call: %w", err)
 		}
+		if err := c.state(ctx, tx, one, real); err != nil {
+			return err
+		}
+		if n.Ringing {
+			one, err = c.move(ctx, tx, one.ID, `status = 'ringing'`, `status = 'initiated'`)
+			return err
+		}
 		c.tell(tx, one)
-		return c.state(ctx, tx, one, real)
+		return nil
 	})
 	return one, err
 }
@@ -206,11 +214,5 @@ func (c *Calls) Recordings(ctx context.Context, q db.Q, before time.Time, limit 
 // SetRecording notes where the recording is; an empty key says that there is none any more.
 func (c *Calls) SetRecording(ctx context.Context, q db.Q, id ID, key string) error {
 	_, err := q.Exec(ctx, `UPDATE calls SET recording = $1 WHERE id = $2`, null(key), id)
-	return err
-}
-
-// SetWebhookResponse keeps what the receiver of the post-call webhook answered.
-func (c *Calls) SetWebhookResponse(ctx context.Context, q db.Q, id ID, answer json.RawMessage) error {
-	_, err := q.Exec(ctx, `UPDATE calls SET webhook_response = $1, updated_at = $2 WHERE id = $3`, string(answer), db.At(c.db.Now()), id)
 	return err
 }

@@ -105,7 +105,8 @@ type Entry struct {
 // Report is a finished conversation.
 type Report struct {
 	Reason   Reason
-	Began    time.Time
+	Began    time.Time // answered
+	Ended    time.Time
 	Entries  []Entry
 	History  []agent.Message // for the evaluation: tool calls included
 	Keypad   string          // the last keypad input

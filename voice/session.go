@@ -136,7 +136,7 @@ func (s *Session) start() {
 // end is said once: the first reason stands.
 func (s *Session) end(r Reason) {
 	if s.over == "" {
-		s.over = r
+		s.over, s.report.Ended = r, time.Now()
 		if s.parts.Ended != nil {
 			s.parts.Ended(r)
 		}

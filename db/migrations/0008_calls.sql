@@ -30,12 +30,13 @@ CREATE TABLE calls (
     answered_by      TEXT    NOT NULL,
     spoke            BOOLEAN NOT NULL DEFAULT FALSE, -- the customer was ever heard
     duration         BIGINT  NOT NULL DEFAULT 0,     -- seconds, once it has ended
+    paid             BIGINT  NOT NULL DEFAULT 0,     -- seconds its hold covers; 0 = no limit
     ai_seconds       BIGINT  NOT NULL DEFAULT 0,     -- with an assistant active
     ai_cost          BIGINT  NOT NULL DEFAULT 0,     -- 1e-8 of the currency
     carrier_cost     BIGINT  NOT NULL DEFAULT 0,
     currency         TEXT    NOT NULL,
     recording        TEXT,                           -- key of the file
-    webhook_response TEXT,                           -- JSON
+    settled          BOOLEAN NOT NULL DEFAULT FALSE, -- the work after the call is done
     node             TEXT,                           -- who holds it
     lease_real       BIGINT  NOT NULL DEFAULT 0,     -- until when that is so
     created_real     BIGINT  NOT NULL,

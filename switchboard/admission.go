@@ -1,0 +1,91 @@
+package switchboard
+
+import (
+	"context"
+
+	"parley/accounts"
+	"parley/calls"
+	"parley/db"
+	"parley/fault"
+)
+
+// reserve takes the engines of a conversation; false when one of them serves as many as it can.
+func (s *Switchboard) reserve(providers []string) (release func(), ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range providers {
+		if most, limited := s.Engines.Most[p]; limited && s.using[p] >= most {
+			return nil, false
+		}
+	}
+	for _, p := range providers {
+		s.using[p]++
+	}
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, p := range providers {
+			s.using[p]--
+		}
+	}, true
+}
+
+// full reports whether a conversation with these engines would be refused now.
+func (s *Switchboard) full(providers []string) bool {
+	release, ok := s.reserve(providers)
+	if ok {
+		release()
+	}
+	return !ok
+}
+
+// errFull is the answer when a ceiling of parallel calls is reached.
+func errFull() error {
+	f := fault.New(fault.TooMany, "", "Too many calls in progress.")
+	f.RetryAfter = 5
+	return f
+}
+
+// ceiling checks the account's parallel calls inside the transaction that adds one.
+func (s *Switchboard) ceiling(ctx context.Context, tx *db.Tx, owner accounts.ID, plan accounts.Plan) error {
+	if plan.ParallelPerAccount == nil {
+		return nil
+	}
+	// Whoever adds a call to the account waits here for the one before.
+	if _, err := tx.Exec(ctx, `UPDATE accounts SET updated_at = updated_at WHERE id = $1`, owner); err != nil {
+		return err
+	}
+	n, err := s.Calls.Live(ctx, tx, owner, "")
+	if err != nil {
+		return err
+	}
+	if accounts.Reached(plan.ParallelPerAccount, int64(n)) {
+		return errFull()
+	}
+	return nil
+}
+
+// refusal is why a call is refused here: the reason of its record and the SIP status of an inbound one.
+type refusal struct {
+	reason calls.Reason
+	code   int
+}
+
+// refusals in the order of the contract's table.
+var refusals = map[calls.Reason]int{
+	calls.NoRoute: 480, calls.ConcurrencyLimit: 486, calls.InsufficientBalance: 480, calls.AssistantInactive: 480,
+	calls.AccountSuspended: 480, calls.EngineFailure: 480,
+}
+
+func refuse(r calls.Reason) *refusal { return &refusal{r, refusals[r]} }
+
+// refusalOf reads the error of opening a call's record.
+func refusalOf(err error) *refusal {
+	switch {
+	case fault.Is(err, fault.TooMany):
+		return refuse(calls.ConcurrencyLimit)
+	case fault.Is(err, fault.NeedsPayment):
+		return refuse(calls.InsufficientBalance)
+	}
+	return refuse(calls.EngineFailure)
+}

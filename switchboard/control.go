@@ -1,0 +1,85 @@
+package switchboard
+
+import (
+	"context"
+	"errors"
+
+	"parley/calls"
+	"parley/db"
+	"parley/fault"
+	"parley/voice"
+)
+
+// HangUp ends calls for a reason, wherever they are held. Calls that are over are left alone.
+func (s *Switchboard) HangUp(ctx context.Context, r calls.Reason, ids ...calls.ID) error {
+	var errs []error
+	for _, id := range ids {
+		errs = append(errs, s.DB.Do(ctx, func(tx *db.Tx) error {
+			ended, err := s.Calls.AskStop(ctx, tx, id, r)
+			if err != nil {
+				return err
+			}
+			if ended {
+				return s.later(ctx, tx, id)
+			}
+			return nil
+		}))
+	}
+	s.stopHere(r, ids)
+	if err := s.DB.Notify(ctx, stopChannel, ""); err != nil {
+		s.Log.Warn("other processes not told of a hang-up", "error", err) // they look every second
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Switchboard) stopHere(r calls.Reason, ids []calls.ID) {
+	for _, id := range ids {
+		if l := s.find(id); l != nil {
+			l.stop(voice.Reason(r))
+		}
+	}
+}
+
+// talking is the conversation of a call, if it is held here and was answered.
+func (s *Switchboard) talking(id calls.ID) (*voice.Session, *recorder) {
+	l := s.find(id)
+	if l == nil {
+		return nil, nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.session, l.record
+}
+
+// ErrElsewhere says that a call is held by another process.
+var ErrElsewhere = fault.New(fault.Conflict, "", "Call is not in progress.")
+
+// Whisper gives the assistant of a running call a hint.
+func (s *Switchboard) Whisper(ctx context.Context, id calls.ID, text string) error {
+	session, _ := s.talking(id)
+	if session == nil || session.Hint(ctx, text) != nil {
+		return ErrElsewhere
+	}
+	return nil
+}
+
+// Type takes written text as the caller's turn.
+func (s *Switchboard) Type(ctx context.Context, id calls.ID, text string) error {
+	session, _ := s.talking(id)
+	if session == nil || session.Say(ctx, text) != nil {
+		return ErrElsewhere
+	}
+	return nil
+}
+
+// Watch delivers the events of a call held here as they happen. seq is the number of the last event before them; those up
+// to it are in the log when Watch returns. ok is false when the call is not held here.
+func (s *Switchboard) Watch(id calls.ID) (events <-chan Watched, seq int64, stop func(), ok bool) {
+	_, rec := s.talking(id)
+	if rec == nil {
+		return nil, 0, nil, false
+	}
+	events, seq, stop = rec.watch()
+	rec.flush()
+	return events, seq, stop, true
+}

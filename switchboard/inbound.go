@@ -1,0 +1,168 @@
+package switchboard
+
+import (
+	"context"
+	"time"
+
+	"parley/assistants"
+	"parley/calls"
+	"parley/db"
+	"parley/fault"
+	"parley/lines"
+)
+
+// answerTime is how long a far end may take to confirm that it was answered.
+const answerTime = 35 * time.Second
+
+// Inbound takes an unanswered inbound leg: an assistant answers it, or it is refused. It returns when the call is over.
+func (s *Switchboard) Inbound(leg lines.Leg) {
+	if !s.spawn(func() { s.inbound(leg) }) {
+		_ = leg.Reject(503)
+	}
+}
+
+func (s *Switchboard) inbound(leg lines.Leg) {
+	in := leg.Info()
+	number, ok, err := s.Numbers.Called(s.ctx, s.DB, in.TrunkID, in.To)
+	if err != nil {
+		s.Log.Error("number of an inbound call not found", "error", err)
+		_ = leg.Reject(500)
+		return
+	}
+	if !ok {
+		_ = leg.Reject(404)
+		return
+	}
+	a, no := s.route(s.ctx, number)
+	if no != nil {
+		s.refuse(leg, number, a, no)
+		return
+	}
+	release, ok := s.reserve(s.providers(a))
+	if !ok {
+		s.refuse(leg, number, a, refuse(calls.ConcurrencyLimit))
+		return
+	}
+	defer release()
+	call, err := s.open(s.ctx, a, s.inboundCall(in, number, a))
+	if err != nil {
+		if fault.Of(err).Kind == fault.Internal {
+			s.Log.Error("inbound call not recorded", "error", err)
+		}
+		s.refuse(leg, number, a, refusalOf(err))
+		return
+	}
+	l := s.begin(call, leg)
+	defer s.forget(l)
+	s.answer(l, leg, a)
+}
+
+// route finds the assistant that answers a number.
+func (s *Switchboard) route(ctx context.Context, n Number) (assistants.Assistant, *refusal) {
+	suspended, _, err := s.Accounts.Standing(ctx, s.DB, n.Owner)
+	if err != nil {
+		return assistants.Assistant{}, refuse(calls.EngineFailure)
+	}
+	if suspended {
+		return assistants.Assistant{}, refuse(calls.AccountSuspended)
+	}
+	a, err := s.Assistants.ForNumber(ctx, s.DB, n.ID)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return a, refuse(calls.NoRoute)
+	case err != nil:
+		s.Log.Error("assistant of a number not found", "error", err)
+		return a, refuse(calls.EngineFailure)
+	case a.Paused:
+		return a, refuse(calls.AssistantInactive)
+	case !s.Catalog.Supports(a.LanguageID.V, a.ModeOf()):
+		return a, refuse(calls.NoRoute)
+	}
+	return a, nil
+}
+
+func (s *Switchboard) inboundCall(in lines.Info, n Number, a assistants.Assistant) calls.NewCall {
+	return calls.NewCall{Owner: n.Owner, Type: calls.Inbound, Ringing: true, AssistantID: a.ID, AssistantName: a.Name.V, AssistantPhone: n.Phone,
+		ClientPhone: in.From, NumberID: n.ID, TrunkID: n.TrunkID, SignalID: in.SignalID, Node: s.Node, Lease: lease,
+		Snapshot: snapshot(a), Currency: s.Currency}
+}
+
+// refuse leaves a failed record and tells the caller's side.
+func (s *Switchboard) refuse(leg lines.Leg, n Number, a assistants.Assistant, no *refusal) {
+	if err := leg.Reject(no.code); err != nil {
+		s.Log.Debug("refusal not sent", "error", err)
+	}
+	err := s.DB.Do(s.ctx, func(tx *db.Tx) error {
+		call, err := s.Calls.Create(s.ctx, tx, s.inboundCall(leg.Info(), n, a))
+		if err != nil {
+			return err
+		}
+		if _, err := s.Calls.End(s.ctx, tx, call.ID, calls.Over{Reason: no.reason}); err != nil {
+			return err
+		}
+		return s.later(s.ctx, tx, call.ID)
+	})
+	if err != nil {
+		s.Log.Error("refused call not recorded", "error", err)
+	}
+}
+
+// open records a call with its hold.
+func (s *Switchboard) open(ctx context.Context, a assistants.Assistant, n calls.NewCall) (call calls.Call, err error) {
+	_, plan, err := s.Accounts.Standing(ctx, s.DB, n.Owner)
+	if err != nil {
+		return call, err
+	}
+	err = s.DB.Do(ctx, func(tx *db.Tx) error {
+		if err := s.ceiling(ctx, tx, n.Owner, plan); err != nil {
+			return err
+		}
+		call, err = s.enter(ctx, tx, a, n)
+		return err
+	})
+	return call, err
+}
+
+// enter records a call with its hold inside a transaction.
+func (s *Switchboard) enter(ctx context.Context, tx *db.Tx, a assistants.Assistant, n calls.NewCall) (calls.Call, error) {
+	call, err := s.Calls.Create(ctx, tx, n)
+	if err != nil || s.Funds == nil {
+		return call, err
+	}
+	paid, err := s.Funds.Hold(ctx, tx, call, seconds(a.MaxDuration.V))
+	if err != nil || paid == 0 {
+		return call, err
+	}
+	call.Paid = int64(paid.Seconds())
+	return call, s.Calls.Covers(ctx, tx, call.ID, call.Paid)
+}
+
+// answer picks an inbound leg up and holds the conversation.
+func (s *Switchboard) answer(l *live, leg lines.Leg, a assistants.Assistant) {
+	s.warm(a, l.call)
+	_ = leg.Ring()
+	ctx, stop := context.WithTimeout(l.ctx, answerTime)
+	defer stop()
+	if err := leg.Answer(ctx); err != nil {
+		s.wrapUp(l, calls.Over{Reason: s.unanswered(l, leg)})
+		return
+	}
+	s.converse(l, leg, a)
+}
+
+// unanswered is why an inbound leg was not picked up.
+func (s *Switchboard) unanswered(l *live, leg lines.Leg) calls.Reason {
+	if r, ok := causeOf(l.ctx); ok {
+		_ = leg.Reject(480)
+		return r
+	}
+	select {
+	case <-leg.Done():
+		if leg.End().Remote {
+			return calls.CallerAbandoned
+		}
+	default:
+		_ = leg.Reject(480)
+	}
+	return calls.CarrierError
+}

@@ -1,0 +1,143 @@
+package switchboard
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"parley/calls"
+	"parley/db"
+	"parley/voice"
+)
+
+const stopChannel = "calls.stop"
+
+// Recover ends the calls that an earlier life of this process left behind: failed, or completed if they had been answered.
+func (s *Switchboard) Recover(ctx context.Context) error {
+	s.sweepTapes()
+	left, err := s.Calls.HeldBy(ctx, s.DB, s.Node)
+	if err != nil {
+		return err
+	}
+	return s.bury(ctx, left)
+}
+
+// reap ends the calls of processes that went silent.
+func (s *Switchboard) reap(ctx context.Context) error {
+	left, err := s.Calls.Orphans(ctx, s.DB, 100)
+	if err != nil {
+		return err
+	}
+	return s.bury(ctx, left)
+}
+
+func (s *Switchboard) bury(ctx context.Context, left []calls.Call) error {
+	var errs []error
+	for _, c := range left {
+		o := calls.Over{Reason: calls.ServerRestart, At: lastSign(c)}
+		o.AISeconds = int64(o.At.Sub(c.AnsweredReal.Time()).Seconds() + 0.999999)
+		err := s.DB.Do(ctx, func(tx *db.Tx) error {
+			if _, err := s.Calls.End(ctx, tx, c.ID, o); err != nil {
+				return err
+			}
+			return s.later(ctx, tx, c.ID)
+		})
+		if !errors.Is(err, db.ErrNone) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// lastSign is when a lost call was last known to go on: nobody pays for the time after.
+func lastSign(c calls.Call) time.Time {
+	last := c.LeaseReal.Time().Add(-lease)
+	if at := c.AnsweredReal.Time(); last.Before(at) {
+		last = at
+	}
+	if last.Before(c.CreatedReal.Time()) {
+		last = c.CreatedReal.Time()
+	}
+	return last
+}
+
+// Run renews the leases of this process's calls and carries out the hang-ups it was asked for, until ctx ends. Calls that
+// could not be renewed in time are hung up: another process may have ended their record.
+func (s *Switchboard) Run(ctx context.Context) error {
+	poke := make(chan struct{}, 1)
+	forget := s.DB.Listen(stopChannel, func(string) {
+		select {
+		case poke <- struct{}{}:
+		default:
+		}
+	})
+	defer forget()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	renewed, reaped := time.Now(), time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-poke:
+		case <-tick.C:
+		}
+		if time.Since(reaped) >= lease/2 {
+			reaped = time.Now()
+			if err := s.reap(ctx); err != nil {
+				s.Log.Error("lost calls not ended", "error", err)
+			}
+		}
+		if len(s.held()) == 0 {
+			renewed = time.Now()
+			continue
+		}
+		s.obey(ctx)
+		if time.Since(renewed) >= lease/4 {
+			renewed = s.renew(ctx, renewed)
+		}
+	}
+}
+
+// obey ends the calls that somebody asked to end.
+func (s *Switchboard) obey(ctx context.Context) {
+	stops, err := s.Calls.Stops(ctx, s.DB, s.Node)
+	if err != nil {
+		s.Log.Error("hang-ups not read", "error", err)
+		return
+	}
+	for id, r := range stops {
+		s.stopHere(r, []calls.ID{id})
+	}
+}
+
+// renew extends the leases and returns when that last succeeded.
+func (s *Switchboard) renew(ctx context.Context, before time.Time) time.Time {
+	held := s.held()
+	lost, err := s.Calls.Renew(ctx, s.DB, s.Node, lease, held)
+	if err != nil {
+		s.Log.Error("leases not renewed", "error", err)
+		if time.Since(before) > lease {
+			s.stopHere(calls.ServerRestart, held)
+		}
+		return before
+	}
+	s.stopHere(calls.ServerRestart, lost)
+	return time.Now()
+}
+
+// Drain takes no new calls and waits for the running ones; when ctx ends they are ended.
+func (s *Switchboard) Drain(ctx context.Context) {
+	s.mu.Lock()
+	s.draining = true
+	s.mu.Unlock()
+	done := make(chan struct{})
+	go func() { s.wg.Wait(); close(done) }()
+	select {
+	case <-done:
+		return
+	case <-ctx.Done():
+	}
+	s.stop(voice.ServerShutdown)
+	<-done
+}

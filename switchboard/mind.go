@@ -1,0 +1,137 @@
+package switchboard
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+
+	"parley/agent"
+	"parley/assistants"
+	"parley/calls"
+	"parley/tools"
+	"parley/voice"
+	"parley/words"
+)
+
+// mind thinks for one call: it fills voice.Thinker with agent's turns.
+type mind struct {
+	board     *Switchboard
+	assistant assistants.Assistant
+	call      calls.Call
+	values    words.Values
+	engine    agent.Engine
+	built     []agent.BuiltIn
+	custom    []tools.Tool
+}
+
+func (s *Switchboard) mind(a assistants.Assistant, call calls.Call, v words.Values, e agent.Engine) (*mind, error) {
+	m := &mind{board: s, assistant: a, call: call, values: v, engine: e}
+	raw, err := a.RuntimeTools()
+	if err != nil {
+		return nil, err
+	}
+	if m.built, err = agent.ParseBuiltIns(raw); err != nil {
+		return nil, err
+	}
+	if s.Tools != nil && len(a.ToolIDs.V) > 0 {
+		if m.custom, err = s.Tools.Of(s.ctx, a.Owner, a.ToolIDs.V); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// Think runs one turn of thought. Observations, a tool call among them, are yielded before the work goes on.
+func (m *mind) Think(ctx context.Context, q voice.Thinking) iter.Seq2[voice.Thought, error] {
+	return func(yield func(voice.Thought, error) bool) {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		hangup, stopped := false, false
+		send := func(t voice.Thought) bool {
+			if !stopped && !yield(t, nil) {
+				stopped = true
+				stop() // no tool runs any more
+			}
+			return !stopped
+		}
+		turn := m.turn(q, func(context.Context) error { hangup = true; return nil })
+		turn.Observe = func(e agent.Event) {
+			send(voice.Thought{Event: &e, Hangup: hangup})
+		}
+		for text, err := range turn.Sentences(ctx) {
+			switch {
+			case stopped:
+				return
+			case err != nil:
+				yield(voice.Thought{}, err)
+				return
+			case !send(voice.Thought{Text: text}):
+				return
+			}
+		}
+	}
+}
+
+func (m *mind) turn(q voice.Thinking, endCall func(context.Context) error) *agent.Turn {
+	a := m.assistant
+	t := &agent.Turn{
+		Engine: m.engine, History: q.History, Temperature: a.LLMTemperature.V, Purpose: q.Purpose, Instruction: q.Instruction,
+		Wanted: fieldsOf(a.PostCallSchema.V),
+		Prompt: agent.Prompt{Text: a.SystemPrompt.V, Values: m.values, Language: q.Language, Spoken: true, Notes: q.Notes,
+			Now: m.board.DB.Now().In(a.Location())},
+	}
+	t.Functions = agent.BuiltIns(m.built, agent.Effects{EndCall: endCall}, m.values, t.Prompt.Now)
+	for _, c := range m.custom {
+		t.Functions = append(t.Functions, m.function(c))
+	}
+	if base := a.KnowledgebaseID.V; base != 0 && m.board.Search != nil {
+		find := func(ctx context.Context, query string) ([]agent.Passage, error) {
+			return m.board.Search(ctx, a.Owner, base, query)
+		}
+		if a.KnowledgebaseMode.V == "prompt" {
+			t.Recall = find
+		} else {
+			t.Functions = append(t.Functions, agent.Search(find))
+		}
+	}
+	for i, f := range t.Functions {
+		t.Functions[i].Run = unlessStopped(f.Run)
+	}
+	return t
+}
+
+// unlessStopped keeps a tool from running once nobody listens to the turn any more.
+func unlessStopped(run func(context.Context, json.RawMessage) agent.Result) func(context.Context, json.RawMessage) agent.Result {
+	return func(ctx context.Context, args json.RawMessage) agent.Result {
+		if ctx.Err() != nil {
+			return agent.Failed("the conversation went on")
+		}
+		return run(ctx, args)
+	}
+}
+
+// function is a custom tool as the model sees it.
+func (m *mind) function(t tools.Tool) agent.Function {
+	return agent.Function{
+		Tool: agent.Tool{Name: t.Name, Description: t.Description, Parameters: t.Schema()},
+		Run: func(ctx context.Context, args json.RawMessage) agent.Result {
+			return agent.Result{Value: m.board.Tools.Run(ctx, t.Definition, args, tools.Conversation{CallID: fmt.Sprint(m.call.ID), Values: m.values})}
+		},
+	}
+}
+
+// hints are sentences the caller is likely to answer to or to use.
+func (m *mind) hints() []string {
+	out := []string{words.Fill(m.assistant.SystemPrompt.V, m.values, words.Written)}
+	for _, t := range m.custom {
+		out = append(out, t.Description)
+	}
+	for _, b := range m.built {
+		out = append(out, b.Description)
+	}
+	for _, f := range m.assistant.PostCallSchema.V {
+		out = append(out, f.Description)
+	}
+	return out
+}

@@ -1,0 +1,224 @@
+package switchboard
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nyaruka/phonenumbers"
+
+	"parley/accounts"
+	"parley/assistants"
+	"parley/calls"
+	"parley/db"
+	"parley/fault"
+	"parley/jobs"
+	"parley/lines"
+	"parley/wire"
+)
+
+// Order is an outbound call to place.
+type Order struct {
+	Owner     accounts.ID
+	Assistant wire.Ref
+	Phone     string // E.164
+	Variables json.RawMessage
+	RequestID string
+
+	// Of a campaign.
+	CampaignID   int64
+	CampaignName string
+	LeadID       int64
+	DialNo       int64
+	NumberID     int64 // caller number; 0 = the assistant's choice
+}
+
+var e164 = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
+
+// Place checks an order, records the call with its hold, and queues its dialling, all in q's transaction or one of its own.
+// The order of the checks is that of the contract.
+func (s *Switchboard) Place(ctx context.Context, q db.Q, o Order) (calls.Call, error) {
+	if !e164.MatchString(o.Phone) {
+		return calls.Call{}, fault.New(fault.Malformed, "", "This phone number cannot be dialled. Write it in E.164 form, for example +1234567890.")
+	}
+	a, number, err := s.orderable(ctx, q, o)
+	if err != nil {
+		return calls.Call{}, err
+	}
+	_, plan, err := s.Accounts.Standing(ctx, q, o.Owner)
+	if err != nil {
+		return calls.Call{}, err
+	}
+	var call calls.Call
+	err = db.Within(ctx, q, func(tx *db.Tx) error {
+		full := s.ceiling(ctx, tx, o.Owner, plan)
+		if full == nil && s.full(s.providers(a)) {
+			full = errFull()
+		}
+		n := calls.NewCall{Owner: o.Owner, Type: calls.Outbound, AssistantID: a.ID, AssistantName: a.Name.V, AssistantPhone: number.Phone,
+			ClientPhone: o.Phone, NumberID: number.ID, TrunkID: number.TrunkID, CampaignID: o.CampaignID, CampaignName: o.CampaignName,
+			LeadID: o.LeadID, DialNo: o.DialNo, RequestID: o.RequestID, Variables: o.Variables, Snapshot: snapshot(a), Currency: s.Currency}
+		var err error
+		if call, err = s.enter(ctx, tx, a, n); err != nil {
+			return short(err)
+		}
+		if full != nil {
+			return full
+		}
+		if err := s.Assistants.Activate(ctx, tx, a.ID); err != nil {
+			return err
+		}
+		return s.Jobs.Add(ctx, tx, jobs.New{Kind: kindDial, Args: callArgs{call.ID}, Unique: fmt.Sprintf("dial:%d", call.ID), Priority: jobs.High})
+	})
+	return call, err
+}
+
+// short words a refused hold for the caller of make call.
+func short(err error) error {
+	if fault.Is(err, fault.NeedsPayment) {
+		return &fault.Fault{Kind: fault.Invalid, Message: "Your balance does not cover this call. Add funds, then try again.", Cause: err}
+	}
+	return err
+}
+
+// orderable finds assistant and number of an order, or says what is in the way.
+func (s *Switchboard) orderable(ctx context.Context, q db.Q, o Order) (a assistants.Assistant, n Number, err error) {
+	no := func(sentence string) error { return fault.New(fault.Invalid, "", "%s", sentence) }
+	a, err = s.Assistants.Get(ctx, q, o.Owner, o.Assistant)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return a, n, fault.New(fault.NotFound, "", "No assistant with this id exists in your account.")
+	case err != nil:
+		return a, n, err
+	case a.Type.V != "outbound":
+		return a, n, no("Assistant is not an outbound assistant.")
+	case a.Paused:
+		return a, n, no("Assistant is inactive.")
+	case !s.Catalog.Supports(a.LanguageID.V, a.ModeOf()):
+		return a, n, no("No configured engine supports this language.")
+	}
+	preferred := o.NumberID
+	if preferred == 0 {
+		preferred = a.PhoneNumberID.V
+	}
+	n, ok, err := s.Numbers.Caller(ctx, q, o.Owner, preferred)
+	if err != nil {
+		return a, n, err
+	}
+	if !ok {
+		return a, n, no("Assistant has no phone number to call from.")
+	}
+	blocked, err := s.Calls.IsBlocked(ctx, q, o.Owner, o.Phone)
+	switch {
+	case err != nil:
+		return a, n, err
+	case blocked[o.Phone]:
+		return a, n, no("This phone number is on the do-not-call list.")
+	case !s.reachable(o.Phone):
+		return a, n, no("Calls to this destination are not allowed.")
+	}
+	return a, n, nil
+}
+
+// reachable reports whether a number lies in a country that may be called.
+func (s *Switchboard) reachable(phone string) bool {
+	if len(s.Countries) == 0 {
+		return true
+	}
+	p, err := phonenumbers.Parse(phone, "")
+	if err != nil {
+		return false
+	}
+	country := phonenumbers.GetRegionCodeForNumber(p)
+	return slices.ContainsFunc(s.Countries, func(c string) bool { return strings.EqualFold(c, country) })
+}
+
+// dialJob takes a call that is waiting to be placed; placing it goes on after the job is done. A call is placed at most
+// once, whatever becomes of this process.
+func (s *Switchboard) dialJob(ctx context.Context, job jobs.Job) error {
+	var args callArgs
+	if err := job.Decode(&args); err != nil {
+		return jobs.Never(err)
+	}
+	taken := make(chan error, 1)
+	if !s.spawn(func() { s.dial(ctx, args.ID, taken) }) {
+		return jobs.Snooze(s.DB.Now().Add(time.Second)) // another process may take it
+	}
+	return <-taken
+}
+
+// dial claims a call and places it. taken hears as soon as the call is ours, or cannot be.
+func (s *Switchboard) dial(ctx context.Context, id calls.ID, taken chan<- error) {
+	ok, err := s.Calls.Claim(ctx, s.DB, id, s.Node, lease)
+	if err != nil || !ok {
+		taken <- err
+		return
+	}
+	call, err := s.Calls.ByID(ctx, s.DB, id)
+	taken <- err
+	if err != nil {
+		return // the reaper ends it
+	}
+	l := s.begin(call, nil)
+	defer s.forget(l)
+	a, err := s.Assistants.Get(s.ctx, s.DB, call.Owner, wire.Ref{ID: int64(*call.AssistantID)})
+	if err != nil {
+		s.wrapUp(l, calls.Over{Reason: calls.NoRoute}) // deleted in the moment between
+		return
+	}
+	release, ok := s.reserve(s.providers(a))
+	if !ok {
+		s.wrapUp(l, calls.Over{Reason: calls.ConcurrencyLimit})
+		return
+	}
+	defer release()
+	s.place(l, a)
+}
+
+// place dials and, when somebody answers, holds the conversation.
+func (s *Switchboard) place(l *live, a assistants.Assistant) {
+	call := l.call
+	s.warm(a, call)
+	rang := false
+	to := lines.Destination{To: *call.ClientPhone, From: *call.AssistantPhone, RingFor: seconds(a.RingingTime.V)}
+	if call.TrunkID != nil {
+		to.TrunkID = *call.TrunkID
+	}
+	leg, err := s.Dialer.Dial(l.ctx, to, func(code int) {
+		if code >= 180 && !rang {
+			rang = true
+			if err := s.Calls.Rings(s.ctx, s.DB, call.ID); err != nil {
+				s.Log.Error("ringing not recorded", "call", call.ID, "error", err)
+			}
+		}
+	})
+	if err != nil {
+		s.wrapUp(l, calls.Over{Reason: s.whyNot(l, err)})
+		return
+	}
+	if err := s.Calls.Signal(s.ctx, s.DB, call.ID, leg.Info().SignalID); err != nil {
+		s.Log.Error("signalling id not recorded", "call", call.ID, "error", err)
+	}
+	s.converse(l, leg, a)
+}
+
+// whyNot is why an outbound call was not answered.
+func (s *Switchboard) whyNot(l *live, err error) calls.Reason {
+	if r, ok := causeOf(l.ctx); ok {
+		return r
+	}
+	var d *lines.DialError
+	switch {
+	case !errors.As(err, &d):
+		s.Log.Error("call not placed", "call", l.call.ID, "error", err)
+		return calls.CarrierError
+	case d.Timeout:
+		return calls.NoAnswerReason
+	}
+	return calls.ReasonForCode(d.Code)
+}

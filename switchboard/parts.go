@@ -1,0 +1,267 @@
+package switchboard
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"parley/agent"
+	"parley/assistants"
+	"parley/calls"
+	"parley/catalog"
+	"parley/voice"
+	"parley/words"
+)
+
+// cast names the engines of an assistant's conversations.
+type cast struct {
+	ears, mouth, mind    string // providers
+	ears2, mouth2, mind2 string // fallbacks; empty = none
+	voice, voice2        string // voice codes
+	model, model2        string
+}
+
+// cast chooses the engines of an assistant: its own, else the language's default; the fallbacks are whatever else the
+// installation has for the language. A realtime assistant is served by the same parts.
+func (s *Switchboard) cast(a assistants.Assistant) cast {
+	lang := a.LanguageID.V
+	c := cast{ears: s.Engines.Default, mouth: s.Engines.Default, mind: s.Engines.Default}
+	if t, ok := s.Catalog.TranscriberFor(lang, a.TranscriberProviderID.V); ok && s.Engines.Ears[t.Code] != nil {
+		c.ears = t.Code
+	}
+	if v, ok := s.Catalog.Voice(a.VoiceID.V); ok {
+		if s.Engines.Mouths[v.Provider] != nil {
+			c.mouth, c.voice = v.Provider, v.Code
+		} else if v, ok := s.voiceOf(s.Engines.Default, lang); ok {
+			c.voice = v.Code
+		}
+	}
+	if p, ok := s.Catalog.Synthesizer(a.SynthesizerProviderID.V); ok && s.Engines.Mouths[p.Code] != nil && p.Code != c.mouth {
+		c.mouth = p.Code
+	}
+	id := a.LLMModelID.V
+	if a.ModeOf() != catalog.Pipeline {
+		id = a.MultimodalModelID.V
+	}
+	c.mind, c.model = s.mindNames(id)
+	s.understudies(&c, lang)
+	return c
+}
+
+func (s *Switchboard) understudies(c *cast, lang int64) {
+	for _, t := range s.Catalog.Transcribers(catalog.Filter{LanguageID: lang}) {
+		if t.Code != c.ears && s.Engines.Ears[t.Code] != nil {
+			c.ears2 = t.Code
+			break
+		}
+	}
+	for _, p := range s.Catalog.Synthesizers(catalog.Filter{LanguageID: lang}) {
+		v, ok := s.voiceOf(p.Code, lang)
+		if p.Code != c.mouth && s.Engines.Mouths[p.Code] != nil && ok {
+			c.mouth2, c.voice2 = p.Code, v.Code
+			break
+		}
+	}
+	for _, m := range s.Catalog.Models(catalog.LLM) {
+		// The engine without a language model answers too differently to stand in for one in the middle of a talk.
+		if m.Provider != c.mind && m.Provider != s.Engines.Default && s.Engines.Minds[m.Provider] != nil {
+			c.mind2, c.model2 = m.Provider, m.Code
+			break
+		}
+	}
+}
+
+// mindNames are provider and name of a model; where it has no engine for text, those of the default.
+func (s *Switchboard) mindNames(id int64) (provider, name string) {
+	for _, id := range []int64{id, s.Catalog.DefaultModel(catalog.LLM)} {
+		if m, ok := s.Catalog.Model(id); ok && s.Engines.Minds[m.Provider] != nil && m.Is(catalog.LLM) {
+			return m.Provider, m.Code
+		}
+	}
+	return s.Engines.Default, ""
+}
+
+func (s *Switchboard) mindOf(id int64) agent.Engine {
+	provider, name := s.mindNames(id)
+	return s.engine(provider, name)
+}
+
+func (s *Switchboard) engine(provider, name string) agent.Engine {
+	make, ok := s.Engines.Minds[provider]
+	if !ok {
+		return agent.Engine{}
+	}
+	return agent.Engine{Model: make(name), Provider: provider, Name: name}
+}
+
+// voiceOf is a provider's first voice of a language.
+func (s *Switchboard) voiceOf(provider string, lang int64) (catalog.Voice, bool) {
+	for _, v := range s.Catalog.Voices(catalog.Filter{LanguageID: lang}) {
+		if v.Provider == provider {
+			return v, true
+		}
+	}
+	return catalog.Voice{}, false
+}
+
+// providers are what a conversation of the assistant keeps busy.
+func (s *Switchboard) providers(a assistants.Assistant) []string {
+	c := s.cast(a)
+	out := []string{c.ears, c.mouth, c.mind}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// conversation is everything a session needs.
+func (s *Switchboard) conversation(a assistants.Assistant, call calls.Call) (voice.Config, voice.Parts, error) {
+	c := s.cast(a)
+	if s.Engines.Ears[c.ears] == nil || s.Engines.Mouths[c.mouth] == nil || s.Engines.Minds[c.mind] == nil {
+		return voice.Config{}, voice.Parts{}, fmt.Errorf("no engines for %s, %s, %s", c.ears, c.mouth, c.mind)
+	}
+	values := s.values(a, call)
+	cfg := configOf(a, values)
+	cfg.Speech.Voice = c.voice
+	m, err := s.mind(a, call, values, s.engine(c.mind, c.model))
+	if err != nil {
+		return cfg, voice.Parts{}, err
+	}
+	cfg.Hints = append(cfg.Hints, m.hints()...)
+	p := voice.Parts{
+		Ears:  voice.Ears{Open: s.Engines.Ears[c.ears], Provider: c.ears},
+		Mind:  m,
+		Mouth: voice.Mouth{Synthesizer: s.phrases.around(c.mouth, s.Engines.Mouths[c.mouth]), Provider: c.mouth},
+		Log:   s.Log.With("call", call.ID),
+	}
+	if c.ears2 != "" {
+		p.EarsFallback = voice.Ears{Open: s.Engines.Ears[c.ears2], Provider: c.ears2}
+	}
+	if c.mouth2 != "" {
+		p.MouthFallback = voice.Mouth{Synthesizer: s.phrases.around(c.mouth2, s.Engines.Mouths[c.mouth2]), Provider: c.mouth2, Voice: c.voice2}
+	}
+	if c.mind2 != "" {
+		second := *m
+		second.engine = s.engine(c.mind2, c.model2)
+		p.MindFallback = &second
+	}
+	return cfg, p, nil
+}
+
+// values are the placeholders of a call, strongest first: system values, the call's, the assistant's.
+func (s *Switchboard) values(a assistants.Assistant, call calls.Call) words.Values {
+	var own map[string]any
+	_ = json.Unmarshal(call.InputVariables.V, &own) // validated when it came in
+	f := agent.Facts{AssistantID: a.UUID, AssistantName: a.Name.V, CallID: fmt.Sprint(call.ID), Now: s.DB.Now().In(a.Location())}
+	if call.ClientPhone != nil {
+		f.CustomerPhone = *call.ClientPhone
+	}
+	if call.AssistantPhone != nil {
+		f.AssistantPhone = *call.AssistantPhone
+	}
+	return agent.Layer(f.Values(), own, a.Variables.V)
+}
+
+// configOf turns an assistant's settings into those of a conversation.
+func configOf(a assistants.Assistant, v words.Values) voice.Config {
+	secs := func(f float64) time.Duration { return time.Duration(f * float64(time.Second)) }
+	c := voice.Config{
+		Greeting:          words.Fill(a.InitialMessage.V, v, words.Spoken),
+		WaitForCaller:     a.WaitForCustomer.V,
+		Language:          a.Language(),
+		Others:            languagesOf(a.SecondaryLanguageIDs.V),
+		Hints:             []string{words.Fill(a.InitialMessage.V, v, words.Spoken)},
+		Semantic:          a.EndpointType.V == "ai",
+		EndSilence:        secs(a.EndpointSensitivity.V),
+		Interruptible:     a.AllowInterruptions.V,
+		InterruptAfter:    secs(a.InterruptSensitivity.V),
+		InterruptWords:    int(a.MinInterruptWords.V),
+		MaxDuration:       seconds(a.MaxDuration.V),
+		MaxSilence:        seconds(a.MaxSilenceDuration.V),
+		MaxInitialSilence: seconds(a.MaxInitialSilenceDuration.V),
+		ReengageEvery:     seconds(a.ReengagementInterval.V),
+		ReengagePrompt:    words.Fill(a.ReengagementPrompt.V, v, words.Written),
+		Speech: voice.Speech{Speed: a.SpeechSpeed.V, Stability: a.VoiceStability.V, Similarity: a.VoiceSimilarity.V,
+			Emotion: a.TTSEmotionEnabled.V},
+	}
+	if a.Fillers.V && a.ModeOf() == catalog.Pipeline {
+		f := a.FillerConfig.V.Effective(c.Language)
+		c.Fillers = &voice.Fillers{Positive: f.Positive.V, Negative: f.Negative.V, Question: f.Question.V, Neutral: f.Neutral.V}
+	}
+	for _, t := range a.Tools.V {
+		if k, ok := t.Spec.(*assistants.CollectKeypad); ok {
+			c.Keypad = &voice.Keypad{Timeout: seconds(k.Timeout), Stop: k.StopKey[0]}
+		}
+	}
+	return c
+}
+
+func languagesOf(ids []int64) (out []string) {
+	for _, id := range ids {
+		if l, ok := catalog.LanguageByID(id); ok {
+			out = append(out, l.ISO2)
+		}
+	}
+	return out
+}
+
+// snapshot is what of the settings matters once the call is over.
+func snapshot(a assistants.Assistant) calls.Snapshot {
+	if a.ID == 0 {
+		return calls.Snapshot{}
+	}
+	model := a.LLMModelID.V
+	if a.ModeOf() != catalog.Pipeline {
+		model = a.ChatLLMFallbackID.V
+	}
+	return calls.Snapshot{
+		AssistantUUID: a.UUID, Mode: a.Mode.V, Language: a.Language(), Timezone: a.Timezone.V, Prompt: a.SystemPrompt.V,
+		ModelID: model, Temperature: a.LLMTemperature.V, Record: a.Fields.Record.V, Evaluate: a.PostCallEvaluation.V,
+		Schema: a.PostCallSchema.V, Variables: a.Variables.V,
+		Webhook: calls.Webhook{Active: a.IsWebhookActive.V, URL: a.WebhookURL.V, OnlyCompleted: a.SendWebhookOnlyOnCompleted.V,
+			Recording: a.IncludeRecordingInWebhook.V, InboundURL: a.InboundWebhookURL},
+	}
+}
+
+// promptOf is the system message of a finished call, for its evaluation.
+func (s *Switchboard) promptOf(c calls.Call) agent.Prompt {
+	snap := c.Snapshot.V
+	var own map[string]any
+	_ = json.Unmarshal(c.InputVariables.V, &own)
+	loc, err := time.LoadLocation(snap.Timezone)
+	if err != nil {
+		loc = time.UTC
+	}
+	f := agent.Facts{AssistantID: snap.AssistantUUID, AssistantName: c.AssistantName, CallID: fmt.Sprint(c.ID), Now: s.DB.Now().In(loc)}
+	if c.ClientPhone != nil {
+		f.CustomerPhone = *c.ClientPhone
+	}
+	if c.AssistantPhone != nil {
+		f.AssistantPhone = *c.AssistantPhone
+	}
+	return agent.Prompt{Text: snap.Prompt, Values: agent.Layer(f.Values(), own, snap.Variables), Language: snap.Language, Now: f.Now, Spoken: true}
+}
+
+func fieldsOf(schema []assistants.SchemaItem) []agent.Field {
+	out := make([]agent.Field, len(schema))
+	for i, f := range schema {
+		out[i] = agent.Field{Name: f.Name, Type: f.Type, Description: f.Description}
+	}
+	return out
+}
+
+// warm has the greeting synthesised while it rings.
+func (s *Switchboard) warm(a assistants.Assistant, call calls.Call) {
+	c := s.cast(a)
+	cfg := configOf(a, s.values(a, call))
+	if cfg.Greeting == "" || s.Engines.Mouths[c.mouth] == nil {
+		return
+	}
+	sp := cfg.Speech
+	sp.Text, sp.Voice, sp.Language = cfg.Greeting, c.voice, cfg.Language
+	s.spawn(func() {
+		ctx, stop := context.WithTimeout(s.ctx, 10*time.Second)
+		defer stop()
+		s.phrases.warm(ctx, c.mouth, s.Engines.Mouths[c.mouth], sp)
+	})
+}

@@ -1,0 +1,188 @@
+// Package switchboard joins lines to conversations: it decides who answers an inbound call, places outbound ones, runs the
+// conversation on the line, and closes the record with everything that follows from the end of a call.
+package switchboard
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"parley/accounts"
+	"parley/agent"
+	"parley/assistants"
+	"parley/calls"
+	"parley/catalog"
+	"parley/db"
+	"parley/jobs"
+	"parley/lines"
+	"parley/tools"
+	"parley/voice"
+	"parley/wire"
+)
+
+// Number is a phone number as far as calls are concerned with it.
+type Number struct {
+	ID      int64
+	Owner   accounts.ID
+	Phone   string // E.164, or the extension of a trunk
+	TrunkID int64  // 0 = a number at the installation's carrier
+}
+
+// Numbers knows the numbers of the installation.
+type Numbers interface {
+	// Called finds the number that an inbound call was for; ok is false when there is none.
+	Called(ctx context.Context, q db.Q, trunk int64, called string) (n Number, ok bool, err error)
+	// Caller chooses the number an outbound call leaves from: the preferred one (0 = none), the account's oldest callable
+	// one, the installation's default line. ok is false when there is none.
+	Caller(ctx context.Context, q db.Q, owner accounts.ID, preferred int64) (n Number, ok bool, err error)
+}
+
+// Accounts knows the customers.
+type Accounts interface {
+	// Standing says whether the account may use the service at present, and its effective plan.
+	Standing(ctx context.Context, q db.Q, id accounts.ID) (suspended bool, plan accounts.Plan, err error)
+}
+
+// Funds books calls. A nil Funds books nothing and refuses nothing.
+type Funds interface {
+	// Hold reserves money for a call of at most most; paid is how long the hold lasts, 0 = without limit.
+	// A fault.NeedsPayment says that not even a minute is covered.
+	Hold(ctx context.Context, tx *db.Tx, c calls.Call, most time.Duration) (paid time.Duration, err error)
+	// Charge replaces the hold by what the ended call costs.
+	Charge(ctx context.Context, tx *db.Tx, c calls.Call) (ai, carrier wire.Money, err error)
+}
+
+// Files keeps recordings.
+type Files interface {
+	Put(ctx context.Context, key string, r io.Reader, contentType string) error
+	Delete(ctx context.Context, key string) error
+}
+
+// Engines are the engines of the installation by the code of their provider.
+type Engines struct {
+	Ears   map[string]voice.OpenTranscriber
+	Mouths map[string]voice.Synthesizer
+	Minds  map[string]func(model string) agent.Model
+	// Most is how many conversations of this process may use a provider at once; a provider that is not named has no limit.
+	Most map[string]int
+	// Default is the provider that stands in where an assistant's own has no engine of a kind.
+	Default string
+}
+
+// Deps are the rooms and engines that calls need.
+type Deps struct {
+	DB         *db.DB
+	Jobs       *jobs.Runner
+	Calls      *calls.Calls
+	Assistants *assistants.Assistants
+	Catalog    *catalog.Catalog
+	Tools      *tools.Tools // nil = no custom tools
+	Accounts   Accounts
+	Numbers    Numbers
+	Funds      Funds
+	Files      Files
+	Engines    Engines
+	Dialer     lines.Dialer
+	// Search finds passages of a knowledgebase; nil = nothing is ever found.
+	Search func(ctx context.Context, owner accounts.ID, base int64, query string) ([]agent.Passage, error)
+	// Settled are told of every call that is over for good, in the transaction that makes it so, in order.
+	Settled []func(ctx context.Context, tx *db.Tx, c calls.Call) error
+
+	Node      string   // names this process among those that share the database
+	Scratch   string   // folder for recordings in the making
+	Currency  string   // of costs
+	Countries []string // destinations that may be called, ISO 3166-1 alpha-2; empty = all
+	Log       *slog.Logger
+}
+
+// Switchboard holds the calls of this process.
+type Switchboard struct {
+	Deps
+	wg      sync.WaitGroup
+	ctx     context.Context // ends when calls must end
+	stop    context.CancelCauseFunc
+	phrases *phrases
+
+	mu       sync.Mutex
+	live     map[calls.ID]*live
+	byUUID   map[string]*live
+	using    map[string]int // conversations by provider
+	draining bool
+}
+
+// live is a call that this process holds.
+type live struct {
+	call  calls.Call
+	ctx   context.Context
+	stop  context.CancelCauseFunc
+	token string // of a web call
+
+	mu      sync.Mutex
+	session *voice.Session // nil until the call is answered
+	record  *recorder
+	leg     lines.Leg
+}
+
+// lease is how long a silent process keeps its calls; it renews four times as often.
+const lease = 20 * time.Second
+
+// New makes a switchboard and registers its jobs. Run keeps its leases.
+func New(d Deps) *Switchboard {
+	if d.Log == nil {
+		d.Log = slog.Default()
+	}
+	s := &Switchboard{Deps: d, live: map[calls.ID]*live{}, byUUID: map[string]*live{}, using: map[string]int{}, phrases: newPhrases()}
+	s.ctx, s.stop = context.WithCancelCause(context.Background())
+	s.registerJobs()
+	return s
+}
+
+// begin enters a call into the list of live ones.
+func (s *Switchboard) begin(c calls.Call, leg lines.Leg) *live {
+	ctx, stop := context.WithCancelCause(s.ctx)
+	l := &live{call: c, ctx: ctx, stop: stop, leg: leg}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.live[c.ID], s.byUUID[c.UUID] = l, l
+	return l
+}
+
+func (s *Switchboard) forget(l *live) {
+	l.stop(nil)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.live, l.call.ID)
+	delete(s.byUUID, l.call.UUID)
+}
+
+func (s *Switchboard) find(id calls.ID) *live {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.live[id]
+}
+
+func (s *Switchboard) held() []calls.ID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ids := make([]calls.ID, 0, len(s.live))
+	for id := range s.live {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// Holding is the number of calls of this process.
+func (s *Switchboard) Holding() int { return len(s.held()) }
+
+// spawn runs f on a goroutine that Drain waits for; false when no new calls are taken any more.
+func (s *Switchboard) spawn(f func()) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining {
+		return false
+	}
+	s.wg.Go(f)
+	return true
+}

@@ -1,0 +1,113 @@
+package switchboard
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"parley/assistants"
+	"parley/calls"
+	"parley/lines"
+	"parley/voice"
+)
+
+// hangupTime bounds how long we wait for the far end to confirm a hang-up.
+const hangupTime = 5 * time.Second
+
+// converse holds the conversation on an answered leg and closes the record.
+func (s *Switchboard) converse(l *live, leg lines.Leg, a assistants.Assistant) {
+	call, err := s.Calls.Answers(s.ctx, s.DB, l.call.ID)
+	if err != nil {
+		s.Log.Error("answer not recorded", "call", l.call.ID, "error", err)
+		hangUp(leg)
+		s.wrapUp(l, calls.Over{Reason: calls.EngineFailure})
+		return
+	}
+	l.call = call
+	cfg, parts, err := s.conversation(a, call)
+	if err != nil {
+		s.Log.Error("conversation not prepared", "call", call.ID, "error", err)
+		hangUp(leg)
+		s.wrapUp(l, calls.Over{Reason: calls.EngineFailure})
+		return
+	}
+	cfg.Funds = seconds(call.Paid)
+	media := leg.Media()
+	rec := s.newRecorder(call)
+	parts.Observe = rec.observe
+	hung := make(chan struct{})
+	parts.Ended = func(voice.Reason) {
+		go func() { hangUp(leg); close(hung) }()
+	}
+	var tape *tape
+	if a.Fields.Record.V && s.Files != nil {
+		if tape, err = s.startTape(media); err != nil {
+			s.Log.Error("recording not started", "call", call.ID, "error", err)
+		}
+	}
+	session := voice.New(cfg, media, parts)
+	l.open(session, rec)
+	report := session.Run(l.ctx)
+	<-hung
+	l.open(nil, nil)
+	over := s.over(report, call, leg)
+	if tape != nil {
+		over.Recording = s.keepTape(tape, call)
+	}
+	s.wrapUp(l, over, rec.finish()...)
+}
+
+// open makes the conversation reachable for control, and unreachable with nils.
+func (l *live) open(session *voice.Session, rec *recorder) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.session, l.record = session, rec
+}
+
+func hangUp(leg lines.Leg) {
+	ctx, stop := context.WithTimeout(context.Background(), hangupTime)
+	defer stop()
+	_ = leg.Hangup(ctx)
+}
+
+// over is the end of a conversation as its record has it.
+func (s *Switchboard) over(r voice.Report, c calls.Call, leg lines.Leg) calls.Over {
+	reason := calls.Reason(r.Reason)
+	if r.Reason == voice.CustomerHangup {
+		select {
+		case <-leg.Done():
+			if end := leg.End(); !end.Remote || errors.Is(end.Err, lines.ErrMediaTimeout) {
+				reason = calls.MediaTimeout
+			}
+		default:
+		}
+	}
+	at := r.Ended
+	ai := int64(at.Sub(c.AnsweredReal.Time()).Seconds() + 0.999999)
+	by := calls.AnsweredBy("")
+	if c.Type == calls.Outbound && r.Spoke {
+		by = calls.Human
+	}
+	return calls.Over{Reason: reason, At: at, Entries: entriesOf(r.Entries), Keypad: r.Keypad, Spoke: r.Spoke, AISeconds: max(0, ai), AnsweredBy: by}
+}
+
+func entriesOf(es []voice.Entry) []calls.Entry {
+	out := make([]calls.Entry, len(es))
+	for i, e := range es {
+		out[i] = calls.Entry{Text: e.Text, Assistant: e.Assistant, At: e.At.UnixMicro(), Interrupted: e.Interrupted}
+	}
+	return out
+}
+
+// causeOf is the reason a context was cancelled with, if it was one of ours.
+func causeOf(ctx context.Context) (calls.Reason, bool) {
+	if ctx.Err() == nil {
+		return "", false
+	}
+	if r, ok := errors.AsType[voice.Reason](context.Cause(ctx)); ok {
+		return calls.Reason(r), true
+	}
+	return calls.ServerShutdown, true
+}
+
+func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }

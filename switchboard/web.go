@@ -1,0 +1,91 @@
+package switchboard
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/json"
+	"time"
+
+	"parley/assistants"
+	"parley/calls"
+	"parley/fault"
+	"parley/lines"
+	"parley/voice"
+)
+
+// WebCall is a call from a browser that was accepted.
+type WebCall struct {
+	Call  calls.Call
+	Token string // whoever has it may end the call
+}
+
+// connectTime is how long a browser may take from our answer to its first packet.
+const connectTime = 20 * time.Second
+
+// Web takes a leg that a browser offered for an assistant: it records the call and holds the conversation beside.
+func (s *Switchboard) Web(ctx context.Context, a assistants.Assistant, leg lines.Leg, variables json.RawMessage, requestID string) (WebCall, error) {
+	call, l, release, err := s.webCall(ctx, a, leg, variables, requestID)
+	if err != nil {
+		_ = leg.Reject(480)
+		return WebCall{}, err
+	}
+	l.token = rand.Text()
+	if !s.spawn(func() {
+		defer release()
+		defer s.forget(l)
+		s.answerWeb(l, leg, a)
+	}) {
+		release()
+		s.wrapUp(l, calls.Over{Reason: calls.ServerShutdown})
+		s.forget(l)
+		_ = leg.Reject(503)
+		return WebCall{}, fault.New(fault.Unavailable, "", "Service Unavailable")
+	}
+	return WebCall{call, l.token}, nil
+}
+
+func (s *Switchboard) webCall(ctx context.Context, a assistants.Assistant, leg lines.Leg, variables json.RawMessage, requestID string) (calls.Call, *live, func(), error) {
+	none := calls.Call{}
+	if !s.Catalog.Supports(a.LanguageID.V, a.ModeOf()) {
+		return none, nil, nil, fault.New(fault.Invalid, "", "No configured engine supports this language.")
+	}
+	release, ok := s.reserve(s.providers(a))
+	if !ok {
+		return none, nil, nil, errFull()
+	}
+	call, err := s.open(ctx, a, calls.NewCall{Owner: a.Owner, Type: calls.Web, Ringing: true, AssistantID: a.ID, AssistantName: a.Name.V,
+		SignalID: leg.Info().SignalID, Node: s.Node, Lease: lease, Variables: variables, RequestID: requestID,
+		Snapshot: snapshot(a), Currency: s.Currency})
+	if err != nil {
+		release()
+		if fault.Is(err, fault.NeedsPayment) {
+			err = &fault.Fault{Kind: fault.Malformed, Message: "Your balance is too low. Top it up, then try again.", Cause: err}
+		}
+		return none, nil, nil, err
+	}
+	return call, s.begin(call, leg), release, nil
+}
+
+func (s *Switchboard) answerWeb(l *live, leg lines.Leg, a assistants.Assistant) {
+	s.warm(a, l.call)
+	ctx, stop := context.WithTimeout(l.ctx, connectTime)
+	defer stop()
+	if err := leg.Answer(ctx); err != nil {
+		s.wrapUp(l, calls.Over{Reason: s.unanswered(l, leg)})
+		return
+	}
+	s.converse(l, leg, a)
+}
+
+// EndWeb ends a web call in the browser's name; false when there is no such call here or the token is another's.
+func (s *Switchboard) EndWeb(uuid, token string) bool {
+	s.mu.Lock()
+	l := s.byUUID[uuid]
+	s.mu.Unlock()
+	if l == nil || l.token == "" || subtle.ConstantTimeCompare([]byte(l.token), []byte(token)) != 1 {
+		return false
+	}
+	l.stop(voice.CustomerHangup)
+	return true
+}

@@ -1,0 +1,206 @@
+package switchboard
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"parley/agent"
+	"parley/calls"
+	"parley/db"
+	"parley/jobs"
+)
+
+const (
+	kindSettle = "calls.settle"
+	kindDial   = "calls.dial"
+)
+
+type callArgs struct {
+	ID calls.ID `json:"id"`
+}
+
+func (s *Switchboard) registerJobs() {
+	s.Jobs.Register(kindSettle, jobs.Options{Queue: "calls", Timeout: 2 * time.Minute, MaxAttempts: 20}, s.settleJob)
+	s.Jobs.Register(kindDial, jobs.Options{Queue: "dial", Timeout: time.Minute, MaxAttempts: 5}, s.dialJob)
+}
+
+// later queues what follows the end of a call.
+func (s *Switchboard) later(ctx context.Context, tx *db.Tx, id calls.ID) error {
+	return s.Jobs.Add(ctx, tx, jobs.New{Kind: kindSettle, Args: callArgs{id}, Unique: fmt.Sprintf("settle:%d", id), Priority: jobs.High})
+}
+
+// wrapUp closes the record and queues what follows, in one transaction. The record of a call is not given up because the
+// database is away for a while.
+func (s *Switchboard) wrapUp(l *live, o calls.Over, events ...calls.Event) {
+	if o.At.IsZero() {
+		o.At = time.Now()
+	}
+	for try := 1; ; try++ {
+		err := s.DB.Do(context.Background(), func(tx *db.Tx) error {
+			if err := s.Calls.Log(context.Background(), tx, l.call.ID, events); err != nil {
+				return err
+			}
+			if _, err := s.Calls.End(context.Background(), tx, l.call.ID, o); err != nil {
+				return err
+			}
+			return s.later(context.Background(), tx, l.call.ID)
+		})
+		if err == nil || errors.Is(err, db.ErrNone) { // ended by somebody else: the reaper, another process
+			return
+		}
+		s.Log.Error("end of call not recorded", "call", l.call.ID, "error", err)
+		if try == 10 {
+			return // the reaper will find it
+		}
+		time.Sleep(time.Duration(try) * 200 * time.Millisecond)
+	}
+}
+
+// settleJob finds out what the call came to and settles it.
+func (s *Switchboard) settleJob(ctx context.Context, job jobs.Job) error {
+	var args callArgs
+	if err := job.Decode(&args); err != nil {
+		return jobs.Never(err)
+	}
+	call, err := s.Calls.ByID(ctx, s.DB, args.ID)
+	if errors.Is(err, calls.ErrNotFound) {
+		return nil // deleted in the meantime
+	}
+	if err != nil {
+		return err
+	}
+	if call.Status.Live() {
+		return fmt.Errorf("call %d has not ended", call.ID)
+	}
+	values, events := s.evaluate(ctx, call)
+	err = s.DB.Do(ctx, func(tx *db.Tx) error {
+		if err := s.settle(ctx, tx, call, values, events); err != nil {
+			return err
+		}
+		return job.Complete(ctx, tx)
+	})
+	if errors.Is(err, db.ErrNone) {
+		return nil // settled before
+	}
+	return err
+}
+
+// settle does everything that follows from a call, in one transaction.
+func (s *Switchboard) settle(ctx context.Context, tx *db.Tx, call calls.Call, values []value, events []calls.Event) error {
+	var err error
+	if s.Funds != nil {
+		if call.AICost, call.CarrierCost, err = s.Funds.Charge(ctx, tx, call); err != nil {
+			return fmt.Errorf("charge call: %w", err)
+		}
+	}
+	call.Evaluation.V, call.Variables.V = evaluation(values), variables(values, call.Variables.V)
+	if err := s.Calls.Log(ctx, tx, call.ID, events); err != nil {
+		return err
+	}
+	if call, err = s.Calls.Finish(ctx, tx, call); err != nil {
+		return err
+	}
+	for _, f := range s.Settled {
+		if err := f(ctx, tx, call); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// value is one extracted value of the evaluation.
+type value struct {
+	name string
+	v    any
+}
+
+// evaluateTime keeps the whole work after a call within a minute.
+const evaluateTime = 40 * time.Second
+
+// evaluate asks a model for the values of the schema. What it does not answer in time is null.
+func (s *Switchboard) evaluate(ctx context.Context, c calls.Call) ([]value, []calls.Event) {
+	snap := c.Snapshot.V
+	if !snap.Evaluate || !c.Answered() || len(snap.Schema) == 0 {
+		return nil, nil
+	}
+	ctx, stop := context.WithTimeout(ctx, evaluateTime)
+	defer stop()
+	var events []calls.Event
+	observe := func(e agent.Event) {
+		if made, err := calls.MakeEvent(time.Now(), e.Type, e.Data); err == nil {
+			events = append(events, made)
+		}
+	}
+	found := map[string]any{}
+	if len(c.Entries.V) > 0 {
+		e := agent.Evaluation{Engine: s.mindOf(snap.ModelID), Prompt: s.promptOf(c), Fields: fieldsOf(snap.Schema),
+			History: historyOf(c.Entries.V), Temperature: snap.Temperature, Observe: observe}
+		var err error
+		if found, err = e.Run(ctx); err != nil {
+			s.Log.Warn("call not evaluated", "call", c.ID, "error", err)
+			if made, err := calls.MakeEvent(time.Now(), "error", map[string]string{"stage": "evaluation", "message": err.Error()}); err == nil {
+				events = append(events, made)
+			}
+		}
+	}
+	values := make([]value, len(snap.Schema))
+	for i, f := range snap.Schema {
+		values[i] = value{f.Name, found[f.Name]}
+	}
+	return values, events
+}
+
+func historyOf(es []calls.Entry) []agent.Message {
+	out := make([]agent.Message, len(es))
+	for i, e := range es {
+		out[i] = agent.Message{Role: agent.RoleUser, Text: e.Text}
+		if e.Assistant {
+			out[i].Role = agent.RoleAssistant
+		}
+	}
+	return out
+}
+
+// evaluation writes the values as a JSON object in the order of the schema.
+func evaluation(values []value) json.RawMessage { return appendObject([]byte(`{`), values) }
+
+// variables are the values, followed by what was collected during the call.
+func variables(values []value, collected json.RawMessage) json.RawMessage {
+	var more map[string]json.RawMessage
+	if json.Unmarshal(collected, &more) != nil || len(more) == 0 {
+		return evaluation(values)
+	}
+	for _, v := range values {
+		delete(more, v.name)
+	}
+	rest, err := json.Marshal(more)
+	if err != nil {
+		return evaluation(values)
+	}
+	if len(values) == 0 {
+		return rest
+	}
+	if len(more) == 0 {
+		return evaluation(values)
+	}
+	head := evaluation(values)
+	return append(append(head[:len(head)-1:len(head)-1], ','), rest[1:]...)
+}
+
+func appendObject(b []byte, values []value) json.RawMessage {
+	for i, v := range values {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		name, _ := json.Marshal(v.name) // a string always encodes
+		val, err := json.Marshal(v.v)
+		if err != nil {
+			val = []byte("null")
+		}
+		b = append(append(append(b, name...), ':'), val...)
+	}
+	return append(b, '}')
+}

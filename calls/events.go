@@ -1,7 +1,6 @@
 package calls
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"parley/db"
+	"parley/wire"
 )
 
 // Event is one entry of a call's log.
@@ -21,19 +21,8 @@ type Event struct {
 
 // MakeEvent encodes an event.
 func MakeEvent(at time.Time, kind string, data any) (Event, error) {
-	b, err := wireJSON(data)
+	b, err := wire.Marshal(data)
 	return Event{At: db.At(at), Type: kind, Data: db.JSON[json.RawMessage]{V: b}}, err
-}
-
-// wireJSON encodes without HTML escapes.
-func wireJSON(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSpace(b.Bytes()), nil
 }
 
 // Log appends events to a call's log, in order.

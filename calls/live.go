@@ -11,6 +11,7 @@ import (
 	"parley/assistants"
 	"parley/db"
 	"parley/fault"
+	"parley/wire"
 )
 
 // Claim makes a node the holder of a call that nobody holds; false when somebody does, or the call is over.
@@ -175,12 +176,12 @@ func put(object json.RawMessage, key string, value any) json.RawMessage {
 	if json.Unmarshal(object, &m) != nil {
 		m = map[string]json.RawMessage{}
 	}
-	b, err := wireJSON(value)
+	b, err := wire.Marshal(value)
 	if err != nil {
 		return object
 	}
 	m[key] = b
-	out, err := wireJSON(m)
+	out, err := wire.Marshal(m)
 	if err != nil {
 		return object
 	}

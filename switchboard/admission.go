@@ -47,9 +47,10 @@ func errFull() error {
 }
 
 // ceiling checks the account's parallel calls inside the transaction that adds one.
-func (s *Switchboard) ceiling(ctx context.Context, tx *db.Tx, owner accounts.ID, plan accounts.Plan) error {
-	if plan.ParallelPerAccount == nil {
-		return nil
+func (s *Switchboard) ceiling(ctx context.Context, tx *db.Tx, owner accounts.ID) error {
+	plan, err := s.Accounts.Plan(ctx, tx, owner)
+	if err != nil {
+		return err
 	}
 	// Whoever adds a call to the account waits here for the one before.
 	if _, err := tx.Exec(ctx, `UPDATE accounts SET updated_at = updated_at WHERE id = $1`, owner); err != nil {
@@ -59,7 +60,7 @@ func (s *Switchboard) ceiling(ctx context.Context, tx *db.Tx, owner accounts.ID,
 	if err != nil {
 		return err
 	}
-	if accounts.Reached(plan.ParallelPerAccount, int64(n)) {
+	if int64(n) >= plan.ParallelPerAccount {
 		return errFull()
 	}
 	return nil

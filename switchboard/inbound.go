@@ -59,11 +59,12 @@ func (s *Switchboard) inbound(leg lines.Leg) {
 
 // route finds the assistant that answers a number.
 func (s *Switchboard) route(ctx context.Context, n Number) (assistants.Assistant, *refusal) {
-	suspended, _, err := s.Accounts.Standing(ctx, s.DB, n.Owner)
+	owner, err := s.Accounts.Get(ctx, s.DB, n.Owner)
 	if err != nil {
+		s.Log.Error("owner of a number not found", "error", err)
 		return assistants.Assistant{}, refuse(calls.EngineFailure)
 	}
-	if suspended {
+	if owner.Suspended() {
 		return assistants.Assistant{}, refuse(calls.AccountSuspended)
 	}
 	a, err := s.Assistants.ForNumber(ctx, s.DB, n.ID)
@@ -109,12 +110,8 @@ func (s *Switchboard) refuse(leg lines.Leg, n Number, a assistants.Assistant, no
 
 // open records a call with its hold.
 func (s *Switchboard) open(ctx context.Context, a assistants.Assistant, n calls.NewCall) (call calls.Call, err error) {
-	_, plan, err := s.Accounts.Standing(ctx, s.DB, n.Owner)
-	if err != nil {
-		return call, err
-	}
 	err = s.DB.Do(ctx, func(tx *db.Tx) error {
-		if err := s.ceiling(ctx, tx, n.Owner, plan); err != nil {
+		if err := s.ceiling(ctx, tx, n.Owner); err != nil {
 			return err
 		}
 		call, err = s.enter(ctx, tx, a, n)

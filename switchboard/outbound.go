@@ -50,13 +50,9 @@ func (s *Switchboard) Place(ctx context.Context, q db.Q, o Order) (calls.Call, e
 	if err != nil {
 		return calls.Call{}, err
 	}
-	_, plan, err := s.Accounts.Standing(ctx, q, o.Owner)
-	if err != nil {
-		return calls.Call{}, err
-	}
 	var call calls.Call
 	err = db.Within(ctx, q, func(tx *db.Tx) error {
-		full := s.ceiling(ctx, tx, o.Owner, plan)
+		full := s.ceiling(ctx, tx, o.Owner)
 		if full == nil && s.full(s.providers(a)) {
 			full = errFull()
 		}

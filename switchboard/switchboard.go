@@ -39,12 +39,6 @@ type Numbers interface {
 	Caller(ctx context.Context, q db.Q, owner accounts.ID, preferred int64) (n Number, ok bool, err error)
 }
 
-// Accounts knows the customers.
-type Accounts interface {
-	// Standing says whether the account may use the service at present, and its effective plan.
-	Standing(ctx context.Context, q db.Q, id accounts.ID) (suspended bool, plan accounts.Plan, err error)
-}
-
 // Funds books calls. A nil Funds books nothing and refuses nothing.
 type Funds interface {
 	// Hold reserves money for a call of at most most; paid is how long the hold lasts, 0 = without limit.
@@ -79,7 +73,7 @@ type Deps struct {
 	Assistants *assistants.Assistants
 	Catalog    *catalog.Catalog
 	Tools      *tools.Tools // nil = no custom tools
-	Accounts   Accounts
+	Accounts   *accounts.Accounts
 	Numbers    Numbers
 	Funds      Funds
 	Files      Files

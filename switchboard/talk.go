@@ -76,7 +76,7 @@ func (s *Switchboard) over(r voice.Report, c calls.Call, leg lines.Leg) calls.Ov
 	if r.Reason == voice.CustomerHangup {
 		select {
 		case <-leg.Done():
-			if end := leg.End(); !end.Remote || errors.Is(end.Err, lines.ErrMediaTimeout) {
+			if leg.End().Err != nil {
 				reason = calls.MediaTimeout
 			}
 		default:

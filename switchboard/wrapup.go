@@ -11,6 +11,7 @@ import (
 	"parley/calls"
 	"parley/db"
 	"parley/jobs"
+	"parley/wire"
 )
 
 const (
@@ -176,7 +177,7 @@ func variables(values []value, collected json.RawMessage) json.RawMessage {
 	for _, v := range values {
 		delete(more, v.name)
 	}
-	rest, err := json.Marshal(more)
+	rest, err := wire.Marshal(more)
 	if err != nil {
 		return evaluation(values)
 	}
@@ -195,8 +196,8 @@ func appendObject(b []byte, values []value) json.RawMessage {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		name, _ := json.Marshal(v.name) // a string always encodes
-		val, err := json.Marshal(v.v)
+		name, _ := wire.Marshal(v.name) // a string always encodes
+		val, err := wire.Marshal(v.v)
 		if err != nil {
 			val = []byte("null")
 		}

@@ -156,7 +156,7 @@ type Chats struct {
 	money      Money
 	channels   map[string]Channel
 	report     func(ctx context.Context, tx *db.Tx, e Ending) error
-	events     []func(db.Q, Event)
+	events     []func(Event)
 	turns      turns
 }
 
@@ -173,13 +173,20 @@ func New(d *db.DB, runner *jobs.Runner, a *assistants.Assistants, mind Mind, mon
 // Use has the conversations of a type answered over a channel; the others are only stored and read.
 func (s *Chats) Use(typ string, c Channel) { s.channels[typ] = c }
 
-// OnEvent is called when a conversation changed; for changes in a transaction, inside it.
-func (s *Chats) OnEvent(f func(db.Q, Event)) { s.events = append(s.events, f) }
+// OnEvent is called when a conversation changed, after the commit.
+func (s *Chats) OnEvent(f func(Event)) { s.events = append(s.events, f) }
 
 func (s *Chats) tell(q db.Q, c Conversation, kind string) {
-	for _, f := range s.events {
-		f(q, Event{c.Owner, c.UUID, kind})
+	call := func() {
+		for _, f := range s.events {
+			f(Event{c.Owner, c.UUID, kind})
+		}
 	}
+	if tx, ok := q.(*db.Tx); ok {
+		tx.After(call)
+		return
+	}
+	call()
 }
 
 // The answers of this room.

@@ -3,6 +3,7 @@ package chats
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"iter"
 	"log/slog"
@@ -132,7 +133,7 @@ func newLab(t *testing.T, d *db.DB) *lab {
 		l.endings = append(l.endings, e)
 		return nil
 	})
-	l.room.OnEvent(func(_ db.Q, e Event) {
+	l.room.OnEvent(func(e Event) {
 		if e.Kind == "message" {
 			l.heard <- e
 		}
@@ -142,7 +143,7 @@ func newLab(t *testing.T, d *db.DB) *lab {
 	go func() { ended <- l.runner.Run(ctx) }()
 	t.Cleanup(func() {
 		stop()
-		if err := <-ended; err != nil {
+		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	})

@@ -40,14 +40,7 @@ func (h *House) webhooks(context.Context) error {
 func (h *House) chats(context.Context) error {
 	h.Chats = chats.New(h.DB, h.on.Jobs, h.Assistants,
 		chats.Mind{Engine: h.ChatEngine, Tools: h.chatTools, Search: h.search}, h.chatMoney(), h.reportEnding)
-	h.Chats.OnEvent(func(q db.Q, e chats.Event) {
-		tell := func() { h.tell(e.Owner, "conversation", e) }
-		if tx, ok := q.(*db.Tx); ok {
-			tx.After(tell)
-			return
-		}
-		tell()
-	})
+	h.Chats.OnEvent(func(e chats.Event) { h.tell(e.Owner, "conversation", e) })
 	h.Webhooks.OnChange(func(owner accounts.ID, id int64) { h.tell(owner, "delivery", map[string]int64{"id": id}) })
 	return nil
 }

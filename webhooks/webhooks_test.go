@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -102,7 +103,7 @@ func (l *lab) start(r *jobs.Runner) {
 	go func() { ended <- r.Run(ctx) }()
 	l.t.Cleanup(func() {
 		stop()
-		if err := <-ended; err != nil {
+		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
 			l.t.Error(err)
 		}
 	})

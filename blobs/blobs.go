@@ -22,8 +22,8 @@ type Info struct {
 	Modified    time.Time
 }
 
-// Store keeps files under keys such as "recordings/9f2c.wav": path elements joined by slashes, none of them empty or
-// beginning with a dot. Who may read a file is the caller's business; names that cannot be guessed are too.
+// Store keeps files under keys such as "recordings/9f2c.wav": path elements joined by slashes, none of them empty,
+// beginning with a dot or ending with ~type. Who may read a file is the caller's business; names that cannot be guessed are too.
 type Store interface {
 	// Put stores all of r under key, replacing what was there. Readers see the old file or the new one, never a
 	// mixture, and what Put has acknowledged survives a crash.
@@ -47,9 +47,12 @@ func Open(ctx context.Context, address, dir string) (Store, error) {
 	return openS3(ctx, u)
 }
 
+// typeSuffix marks what stands beside a file in a folder; no key ends with it.
+const typeSuffix = "~type"
+
 // check refuses keys that could leave the store or hide in it.
 func check(key string) error {
-	if !fs.ValidPath(key) || key == "." || strings.HasPrefix(key, ".") || strings.Contains(key, "/.") || strings.ContainsAny(key, "\\\x00") {
+	if !fs.ValidPath(key) || strings.HasSuffix(key, typeSuffix) || key == "." || strings.HasPrefix(key, ".") || strings.Contains(key, "/.") || strings.ContainsAny(key, "\\\x00") {
 		return fmt.Errorf("blobs: bad key %q", key)
 	}
 	return nil

@@ -123,7 +123,7 @@ func TestBigFileOfUnknownLength(t *testing.T) {
 func TestWhatIsNotThere(t *testing.T) {
 	each(t, func(t *testing.T, s Store) {
 		put(t, s, "dir/file", "x", "a/b")
-		for _, key := range []string{"nothing", "dir", "dir/file/below", "dir/.file.type", "../blobs", "/etc/passwd", "", ".", ".partial", "a//b"} {
+		for _, key := range []string{"nothing", "dir", "dir/file/below", "dir/file~type", "../blobs", "/etc/passwd", "", ".", ".partial", "a//b"} {
 			if _, _, err := s.Open(t.Context(), key); !errors.Is(err, ErrNone) {
 				t.Errorf("%q: %v", key, err)
 			}
@@ -141,7 +141,7 @@ func TestWhatIsNotThere(t *testing.T) {
 
 func TestBadKeysAreRefused(t *testing.T) {
 	each(t, func(t *testing.T, s Store) {
-		for _, key := range []string{"", ".", "..", "../x", "/x", "a/../b", ".hidden", "a/.hidden", "a\\b", "a\x00", "a/"} {
+		for _, key := range []string{"", ".", "..", "../x", "/x", "a/../b", ".hidden", "a/.hidden", "a~type", "a\\b", "a\x00", "a/"} {
 			if err := s.Put(t.Context(), key, strings.NewReader("x"), ""); err == nil {
 				t.Errorf("%q was stored", key)
 			}

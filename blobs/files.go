@@ -131,7 +131,7 @@ func (f files) Delete(_ context.Context, key string) error {
 }
 
 // typeFile holds the content type of a file whose name does not tell it.
-func typeFile(key string) string { return path.Join(path.Dir(key), "."+path.Base(key)+".type") }
+func typeFile(key string) string { return key + typeSuffix }
 
 // absent forgives that a file is not there.
 func absent(err error) error {

@@ -4,7 +4,7 @@ GOLDEN    = $(shell grep -rl 'flag.Bool("update"' --include='*_test.go' . | xarg
 FUZZTIME ?= 30s
 STATIC   := CGO_ENABLED=0 go build -trimpath -ldflags='-s -w'
 
-.PHONY: build run test deps assets check race bench fuzz golden postgres demo help
+.PHONY: build run test aimock deps assets check race bench fuzz golden postgres demo help
 
 build: assets ## one static binary: bin/parley
 	$(STATIC) -o bin/parley ./cmd/parley
@@ -12,8 +12,12 @@ build: assets ## one static binary: bin/parley
 run: build ## start with all defaults
 	bin/parley serve
 
-test: deps assets ## all tests, on SQLite and PostgreSQL
+test: deps assets aimock ## all tests, on SQLite and PostgreSQL
 	go test ./...
+
+aimock: ## the OpenAI-compatible client against an independent fake of npm, its faults included
+	@[ -d node_modules/@copilotkit/aimock ] || npm install --no-save --no-audit --no-fund --silent @copilotkit/aimock@1.43.0
+	go test -tags aimock ./providers/openai
 
 deps: ## what tests need from Debian: PostgreSQL, Chromium, sipp, baresip
 	@dpkg -s $(PACKAGES) >/dev/null 2>&1 && exit 0; \

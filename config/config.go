@@ -149,6 +149,8 @@ type OpenAI struct {
 	Model    string `key:"model" doc:"chat model; empty = the first that the endpoint offers"`
 	STTModel string `key:"stt_model" doc:"transcription model; empty = none"`
 	TTSModel string `key:"tts_model" doc:"speech model; empty = none"`
+
+	EmbeddingModel string `key:"embedding_model" doc:"searches knowledgebases by meaning too; empty = by words alone"`
 }
 
 // Default is the configuration of a start without flags, environment and file.

@@ -79,6 +79,9 @@ func (h *House) search(ctx context.Context, a assistants.Assistant, query string
 // knowledge: documents that assistants can draw on.
 func (h *House) knowledge(context.Context) error {
 	var opts []knowledge.Option
+	if h.on.Engines.Embed != nil {
+		opts = append(opts, knowledge.WithEmbedder(h.on.Engines.Embed))
+	}
 	if h.on.IsolatePDF {
 		opts = append(opts, knowledge.Isolated())
 	}

@@ -20,6 +20,7 @@ import (
 	"parley/fault"
 	"parley/guard"
 	"parley/jobs"
+	"parley/knowledge"
 	"parley/live"
 	"parley/secrets"
 )
@@ -31,6 +32,8 @@ type Engines struct {
 	Chat func(m catalog.Model) (agent.Engine, error)
 	// Preview speaks a voice's sample as a WAV file; nil = voices cannot be heard.
 	Preview func(ctx context.Context, v catalog.Voice) ([]byte, error)
+	// Embed lets knowledgebases be searched by meaning too; nil = by words alone.
+	Embed knowledge.Embedder
 }
 
 // Foundations are what every room stands on.

@@ -114,14 +114,28 @@ func (r *Runner) work(ctx, work context.Context, l *lane, jobs *sync.WaitGroup) 
 				<-slots
 			})
 		}
-		if len(claimed) > 0 {
-			continue
+		if len(claimed) == 0 {
+			r.idle(ctx, l)
+		}
+	}
+}
+
+// idle waits until a lane has something to claim: until word of work comes, or a look every poll finds a due job.
+func (r *Runner) idle(ctx context.Context, l *lane) {
+	least := 20 * time.Millisecond // what is due and yet was not claimed is locked by somebody
+	for {
+		wait := r.look(ctx, l)
+		if wait <= 0 && least == 0 {
+			return
 		}
 		select {
 		case <-ctx.Done():
+			return
 		case <-l.wake:
-		case <-time.After(r.pause(ctx, l)):
+			return
+		case <-time.After(max(wait, least)):
 		}
+		least = 0
 	}
 }
 
@@ -166,21 +180,22 @@ func (r *Runner) claim(ctx context.Context, l *lane, n int) (out []Job, err erro
 	return out, err
 }
 
-// pause is how long an idle lane may sleep: until the next job is due, and never longer than a poll.
-func (r *Runner) pause(ctx context.Context, l *lane) time.Duration {
+// look tells how long until a job of the lane may be claimed, at most a poll.
+func (r *Runner) look(ctx context.Context, l *lane) time.Duration {
 	wait := r.poll/2 + rand.N(r.poll/2) // nodes do not poll in step
-	if r.db.IsManual() {
-		return wait // whoever moves the clock wakes the lanes
+	kinds, args := db.In(3, l.kinds)
+	first := func(priority string) string { // an index range of its own
+		return `SELECT min(run_at) AS due FROM jobs WHERE done_at IS NULL AND queue = $1 AND priority = ` + priority +
+			` AND (node IS NULL OR lease_until < $2) AND kind IN ` + kinds
 	}
-	for priority := High; priority <= Low; priority++ {
-		var due db.Time
-		err := r.db.Get(ctx, &due, `SELECT min(run_at) FROM jobs WHERE done_at IS NULL AND queue = $1 AND priority = $2 AND run_at > $3`,
-			l.queue, priority, db.At(r.db.Now()))
-		if err == nil && !due.IsZero() {
-			wait = min(wait, max(due.Time().Sub(r.db.Now()), 0))
-		}
+	var due db.Time
+	err := r.db.Get(ctx, &due, `SELECT min(due) FROM (`+first("-1")+` UNION ALL `+first("0")+` UNION ALL `+first("1")+`) AS first`,
+		append([]any{l.queue, db.At(time.Now())}, args...)...)
+	now := r.db.Now()
+	if err != nil || due.IsZero() || r.db.IsManual() && due.Time().After(now) { // whoever moves the clock wakes the lanes
+		return wait
 	}
-	return wait
+	return min(wait, due.Time().Sub(now))
 }
 
 // wake tells this process at once, and the others soon, that a queue (empty: every queue) has work.

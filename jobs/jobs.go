@@ -95,7 +95,7 @@ type Runner struct {
 	targets  chan *target // asked for by Settle
 
 	success chan Job
-	idle    chan struct{} // poked whenever a job has ended
+	ended   chan struct{} // poked whenever a job has ended
 	tell    teller
 }
 
@@ -135,7 +135,7 @@ func NewRunner(d *db.DB, opts ...Option) *Runner {
 		db: d, node: rand.Text(), lease: 15 * time.Second, heartbeat: 5 * time.Second, poll: time.Second, grace: 30 * time.Second,
 		parallel: map[string]int{}, kinds: map[string]kind{}, periodic: map[string]time.Duration{},
 		running: map[int64]*run{}, finished: map[outcome]int64{},
-		success: make(chan Job, 256), idle: make(chan struct{}, 1), targets: make(chan *target, 16),
+		success: make(chan Job, 256), ended: make(chan struct{}, 1), targets: make(chan *target, 16),
 	}
 	r.tell.send = func(queue string) { d.Notify(context.Background(), channel, queue) } // a hint: the poll is the net
 	for _, o := range opts {

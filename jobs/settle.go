@@ -123,7 +123,7 @@ func (r *Runner) quiet(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-r.idle:
+		case <-r.ended:
 		case <-time.After(50 * time.Millisecond): // another node may have ended it
 		}
 	}

@@ -50,7 +50,7 @@ func (r *Runner) record(ctx context.Context, j Job, err error) {
 		r.success <- j
 		return
 	}
-	defer r.ended(j)
+	defer r.leave(j)
 	result := "retry"
 	for try := 1; ; try++ {
 		werr := r.db.Do(ctx, func(tx *db.Tx) (err2 error) {
@@ -128,7 +128,7 @@ func (r *Runner) complete(ctx context.Context) {
 		}
 		for _, j := range batch {
 			r.count(j.Kind, "done")
-			r.ended(j)
+			r.leave(j)
 		}
 	}
 }
@@ -147,8 +147,8 @@ func finish(ctx context.Context, tx *db.Tx, jobs []Job, now time.Time) (int64, e
 		WHERE done_at IS NULL AND node = $2 AND (id, attempt) IN (VALUES `+in.String()[1:]+`)`, args...)
 }
 
-// ended forgets a run and wakes who waits for quiet, and the lane in case the job is due again.
-func (r *Runner) ended(j Job) {
+// leave forgets a run and wakes who waits for quiet, and the lane in case the job is due again.
+func (r *Runner) leave(j Job) {
 	r.mu.Lock()
 	if cur := r.running[j.ID]; cur != nil && cur.job.attempt == j.attempt {
 		delete(r.running, j.ID)
@@ -156,7 +156,7 @@ func (r *Runner) ended(j Job) {
 	r.mu.Unlock()
 	r.poke(j.Queue)
 	select {
-	case r.idle <- struct{}{}:
+	case r.ended <- struct{}{}:
 	default:
 	}
 }

@@ -1,14 +1,19 @@
 package api_test
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"parley/api/apitest"
+	"parley/assistants"
+	"parley/calls"
+	"parley/db"
 	"parley/wire"
 )
 
@@ -90,6 +95,68 @@ func TestConversationEndedWebhook(t *testing.T) {
 		tried := s.Send("POST /user/assistants/1/test-webhook", `{"kind":"conversation_ended"}`).Want(200, `{"success":true,"status_code":200,"body":"thanks"}`)
 		if body := <-bodies; !strings.Contains(body, `"test":true`) {
 			t.Error(tried, body)
+		}
+	})
+}
+
+// TestCallWebhooks reports calls that ended in several ways and compares the bodies.
+//
+// Contract: 4.2 15.2 15.3
+func TestCallWebhooks(t *testing.T) {
+	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
+		at := db.At(time.Date(2027, 3, 1, 8, 0, 0, 0, time.UTC))
+		text := func(s string) *string { return &s }
+		reason, assistant := calls.CustomerHangup, assistants.ID(7)
+		hook := calls.Webhook{Active: true, URL: "https://x.example/post", OnlyCompleted: true, Recording: true, InboundURL: "https://x.example/in"}
+		call := calls.Call{ID: 912, Owner: 1, UUID: "c1f0c3c8-0f6b-4a8f-9c43-9a3a3f0f2d11", Type: calls.Outbound, Status: calls.Completed, Reason: &reason, AssistantID: &assistant,
+			AssistantPhone: text("+4930123456"), ClientPhone: text("+491701234567"), RequestID: text("req-1"), Recording: text("recordings/9f2c.wav"),
+			Snapshot:       db.JSON[calls.Snapshot]{V: calls.Snapshot{AssistantUUID: "5d1c3c1e-1111-4a8f-9c43-9a3a3f0f2d11", Webhook: hook}},
+			InputVariables: db.JSON[json.RawMessage]{V: json.RawMessage(`{"customer_name":"Mia"}`)}, Evaluation: db.JSON[json.RawMessage]{V: json.RawMessage(`{"status":false}`)},
+			Entries:    db.JSON[[]calls.Entry]{V: []calls.Entry{{Text: "Hello.", Assistant: true, At: int64(at) + 500000}, {Text: "Please call tomorrow.", At: int64(at) + 1500000, Interrupted: true}}},
+			AnsweredBy: calls.Human, Seconds: 34, AICost: 5666667, CarrierCost: 1000000, CreatedAt: at, EndedAt: at + 52e6}
+		report := func(c calls.Call) []string {
+			t.Helper()
+			if _, err := s.DB.Exec(t.Context(), `DELETE FROM webhook_deliveries`); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.DB.Do(t.Context(), func(tx *db.Tx) error { return s.House.ReportCall(t.Context(), tx, c) }); err != nil {
+				t.Fatal(err)
+			}
+			var bodies []string
+			if err := s.DB.Select(t.Context(), &bodies, `SELECT request_id || ' ' || url || ' ' || body FROM webhook_deliveries ORDER BY id`); err != nil {
+				t.Fatal(err)
+			}
+			return bodies
+		}
+		const body = `{"id":912,"customer_phone":"+491701234567","assistant_phone":"+4930123456","duration":34,"status":"completed","extracted_variables":{"status":false},"input_variables":{"customer_name":"Mia"},` +
+			`"transcript":"Assistant: Hello.\nCustomer: Please call tomorrow.","recording_url":"https://p.example/media/recordings/9f2c.wav","created_at":"2027-03-01T08:00:00.000000Z","finished_at":"2027-03-01T08:00:52.000000Z",` +
+			`"lead":null,"campaign":null,"event":"call.completed","type":"outbound","assistant_id":7,"assistant_uuid":"5d1c3c1e-1111-4a8f-9c43-9a3a3f0f2d11","uuid":"c1f0c3c8-0f6b-4a8f-9c43-9a3a3f0f2d11","answered_by":"human",` +
+			`"ended_reason":"customer_hangup","formatted_transcript":"AI: Hello.\nCustomer: Please call tomorrow.","transcript_entries":[{"text":"Hello.","type":"transcript","sender":"bot","timestamp":1803888000.5,"interrupted":false},` +
+			`{"text":"Please call tomorrow.","type":"transcript","sender":"human","timestamp":1803888001.5,"interrupted":true}],"variables":{},"total_cost":0.06666667}`
+		if got := report(call); len(got) != 1 || got[0] != "req-1 https://x.example/post "+body {
+			t.Errorf("got  %s\nwant %s", got, body)
+		}
+		in := call
+		in.Type, in.Recording = calls.Inbound, nil
+		if got := report(in); len(got) != 2 || !strings.Contains(got[0], `"recording_url":null`) || !strings.HasPrefix(got[1], "req-1 https://x.example/in ") || !strings.Contains(got[1], `"event":"inbound_call.completed"`) {
+			t.Error(got)
+		}
+		in.Snapshot.V.Webhook.Active, in.Snapshot.V.Webhook.Recording = false, false
+		if got := report(in); len(got) != 1 || strings.Contains(got[0], "recording_url") || strings.Contains(got[0], "call.completed\",\"type\":\"outbound") {
+			t.Error(got)
+		}
+		busy := call
+		busy.Status = calls.Busy
+		if got := report(busy); len(got) != 0 {
+			t.Error("only completed calls were asked for:", got)
+		}
+		busy.Snapshot.V.Webhook.OnlyCompleted = false
+		if got := report(busy); len(got) != 1 || !strings.Contains(got[0], `"status":"busy"`) {
+			t.Error(got)
+		}
+		busy.Type = calls.Inbound
+		if got := report(busy); len(got) != 1 {
+			t.Error("an inbound call that was not completed:", got)
 		}
 	})
 }

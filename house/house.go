@@ -14,6 +14,7 @@ import (
 	"parley/assistants"
 	"parley/billing"
 	"parley/blobs"
+	"parley/calls"
 	"parley/catalog"
 	"parley/config"
 	"parley/db"
@@ -55,6 +56,9 @@ type Foundations struct {
 type House struct {
 	api.Deps
 	on Foundations
+
+	// LeadOf gives lead and campaign of a campaign's call as webhooks show them; nil while nobody dials.
+	LeadOf func(ctx context.Context, q db.Q, c calls.Call) (lead, campaign any, err error)
 
 	Background []func(ctx context.Context) error // each runs until its context ends
 	closers    []func() error

@@ -30,10 +30,19 @@ type Call struct {
 	AnsweredBy          string            `json:"answered_by"`
 	EndedReason         string            `json:"ended_reason"`
 	FormattedTranscript string            `json:"formatted_transcript"`
-	TranscriptEntries   any               `json:"transcript_entries"`
+	TranscriptEntries   []TranscriptEntry `json:"transcript_entries"`
 	Variables           json.RawMessage   `json:"variables"`
 	TotalCost           wire.Money        `json:"total_cost"`
 	Test                bool              `json:"test,omitempty"`
+}
+
+// TranscriptEntry is one line of a call's transcript.
+type TranscriptEntry struct {
+	Text        string  `json:"text"`
+	Type        string  `json:"type"`      // transcript
+	Sender      string  `json:"sender"`    // bot, human
+	Timestamp   float64 `json:"timestamp"` // unix seconds with fraction
+	Interrupted bool    `json:"interrupted"`
 }
 
 // Conversation is the body of conversation.ended.
@@ -117,7 +126,7 @@ func SampleCall(event string, assistant int64, uuid string, now time.Time) Call 
 		Transcript: "Assistant: Hello, how can I help?\nCustomer: This is a test.", RecordingURL: &none,
 		CreatedAt: wire.At(now.Add(-time.Minute)), FinishedAt: wire.At(now), Event: event, Type: "inbound", AssistantID: assistant, AssistantUUID: uuid,
 		UUID: "00000000-0000-4000-8000-000000000000", AnsweredBy: "human", EndedReason: "customer_hangup",
-		FormattedTranscript: "AI: Hello, how can I help?\nCustomer: This is a test.", TranscriptEntries: []any{}, Variables: empty, Test: true}
+		FormattedTranscript: "AI: Hello, how can I help?\nCustomer: This is a test.", TranscriptEntries: []TranscriptEntry{}, Variables: empty, Test: true}
 }
 
 // SampleConversation is a made-up conversation body for trying a receiver.

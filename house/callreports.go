@@ -1,0 +1,95 @@
+package house
+
+import (
+	"context"
+	"encoding/json"
+
+	"parley/calls"
+	"parley/db"
+	"parley/webhooks"
+	"parley/wire"
+)
+
+// ReportCall queues the webhooks of a call that reached its final state, in the transaction that makes it final.
+func (h *House) ReportCall(ctx context.Context, tx *db.Tx, c calls.Call) error {
+	hook := c.Snapshot.V.Webhook
+	completed := c.Status == calls.Completed
+	postCall := hook.Active && hook.URL != "" && (completed || !hook.OnlyCompleted)
+	inbound := c.Type == calls.Inbound && completed && hook.InboundURL != ""
+	if !postCall && !inbound {
+		return nil
+	}
+	if c.RequestID != nil {
+		ctx = wire.WithRequestID(ctx, *c.RequestID)
+	}
+	body, err := h.callBody(ctx, tx, c)
+	if err != nil {
+		return err
+	}
+	send := func(event, url string) error {
+		body.Event = event
+		return h.Webhooks.Add(ctx, tx, webhooks.Event{Owner: c.Owner, Name: event, URL: url, CallID: int64(c.ID), Payload: body})
+	}
+	if postCall {
+		if err := send(webhooks.CallCompleted, hook.URL); err != nil {
+			return err
+		}
+	}
+	if inbound {
+		return send(webhooks.InboundCallCompleted, hook.InboundURL)
+	}
+	return nil
+}
+
+func (h *House) callBody(ctx context.Context, tx *db.Tx, c calls.Call) (webhooks.Call, error) {
+	b := webhooks.Call{ID: int64(c.ID), CustomerPhone: c.ClientPhone, AssistantPhone: c.AssistantPhone, Duration: c.Seconds, Status: string(c.Status),
+		ExtractedVariables: objectOf(c.Evaluation.V), InputVariables: objectOf(c.InputVariables.V), Transcript: c.Transcript(),
+		CreatedAt: wire.At(c.CreatedAt.Time()), FinishedAt: wire.At(c.EndedAt.Time()), Type: string(c.Type), AssistantUUID: c.Snapshot.V.AssistantUUID,
+		UUID: c.UUID, AnsweredBy: string(c.AnsweredBy), FormattedTranscript: c.Formatted(), TranscriptEntries: transcriptEntries(c.Entries.V),
+		Variables: objectOf(c.Variables.V), TotalCost: c.TotalCost()}
+	if c.AssistantID != nil {
+		b.AssistantID = int64(*c.AssistantID)
+	}
+	if c.Reason != nil {
+		b.EndedReason = string(*c.Reason)
+	}
+	if c.Snapshot.V.Webhook.Recording {
+		b.RecordingURL = &wire.Opt[string]{Set: true, Null: true}
+		if c.Recording != nil {
+			*b.RecordingURL = wire.Some(h.base() + "/media/" + *c.Recording)
+		}
+	}
+	if c.LeadID == nil || h.LeadOf == nil {
+		return b, nil
+	}
+	var err error
+	b.Lead, b.Campaign, err = h.LeadOf(ctx, tx, c)
+	return b, err
+}
+
+// base is scheme and host for links in what no request asked for.
+func (h *House) base() string {
+	if h.PublicURL != "" {
+		return h.PublicURL
+	}
+	return "http://" + h.on.Config.Listen
+}
+
+func objectOf(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 || string(raw) == "null" {
+		return json.RawMessage(`{}`)
+	}
+	return raw
+}
+
+// transcriptEntries are the lines of a transcript as customers read them.
+func transcriptEntries(entries []calls.Entry) []webhooks.TranscriptEntry {
+	out := make([]webhooks.TranscriptEntry, len(entries))
+	for i, e := range entries {
+		out[i] = webhooks.TranscriptEntry{Text: e.Text, Type: "transcript", Sender: "human", Timestamp: float64(e.At) / 1e6, Interrupted: e.Interrupted}
+		if e.Assistant {
+			out[i].Sender = "bot"
+		}
+	}
+	return out
+}

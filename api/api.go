@@ -13,14 +13,18 @@ import (
 	"parley/assistants"
 	"parley/billing"
 	"parley/blobs"
+	"parley/campaigns"
 	"parley/catalog"
 	"parley/chats"
 	"parley/console"
 	"parley/db"
 	"parley/guard"
+	"parley/jobs"
 	"parley/knowledge"
 	"parley/live"
+	"parley/messaging"
 	"parley/numbers"
+	"parley/sim"
 	"parley/tools"
 	"parley/webhooks"
 	"parley/wire"
@@ -45,7 +49,11 @@ type Deps struct {
 	Webhooks        *webhooks.Webhooks
 	Chats           *chats.Chats
 	Live            *live.Hub
-	PublicHistory   string // which conversations a uuid alone may read: widget, all, none
+	Campaigns       *campaigns.Campaigns
+	Messaging       *messaging.Messaging
+	Jobs            *jobs.Runner
+	Sim             *sim.Sim // nil = the simulator is off
+	PublicHistory   string   // which conversations a uuid alone may read: widget, all, none
 
 	PublicURL       string            // scheme and host for links; empty = those of the request
 	FieldAliases    map[string]string // vendor spelling → field name

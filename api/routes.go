@@ -39,9 +39,9 @@ func (a *API) routes() []wire.Route {
 
 		wire.Section("Calls"),
 
-		wire.Section("Campaigns"),
+		wire.Section("Campaigns", a.campaignRoutes()...),
 
-		wire.Section("Leads"),
+		wire.Section("Leads", a.leadRoutes()...),
 
 		wire.Section("Knowledgebases and documents", a.knowledgeRoutes()...),
 
@@ -49,9 +49,9 @@ func (a *API) routes() []wire.Route {
 
 		wire.Section("Phone numbers and trunks", slices.Concat(a.numberRoutes(), a.trunkRoutes())...),
 
-		wire.Section("WhatsApp"),
+		wire.Section("WhatsApp", a.whatsappRoutes()...),
 
-		wire.Section("SMS"),
+		wire.Section("SMS", wire.On(messages, "POST /user/sms", 200, a.sendSMS, wire.Idempotent())),
 
 		wire.Section("Conversations", a.conversationRoutes()...),
 
@@ -75,7 +75,7 @@ func (a *API) routes() []wire.Route {
 
 		wire.Section("Description", a.documentRoute()),
 
-		wire.Section("Simulator"),
+		wire.Section("Simulator", a.simRoutes()...),
 	)
 }
 
@@ -134,6 +134,82 @@ func (a *API) conversationRoutes() []wire.Route {
 		wire.On(conversations, disable, 200, a.setAI(false), alsoDisable),
 		wire.On(whatsapp.Saying(""), "POST /user/ai/generate-reply", 200, a.generateReply, wire.Alias("POST /ai/generate-reply"),
 			wire.Idempotent(), wire.Limited(wire.PerKey(60, time.Minute))),
+	}
+}
+
+func (a *API) whatsappRoutes() []wire.Route {
+	return []wire.Route{
+		wire.On(whatsapp, "GET /user/whatsapp/senders", 200, a.senders),
+		wire.On(whatsapp, "GET /user/whatsapp/senders/{senderId}/templates", 200, a.templates, wire.Find(a.findTemplates)),
+		wire.On(whatsapp, "GET /user/whatsapp/session-status", 200, a.sessionStatus),
+		wire.On(whatsapp, "POST /user/whatsapp/send", 200, a.sendTemplate, wire.Idempotent(), wire.Limited(a.sendRate("template"))),
+		wire.On(whatsapp, "POST /user/whatsapp/send-freeform", 200, a.sendFreeform, wire.Idempotent(), wire.Limited(a.sendRate("freeform"))),
+		wire.On(whatsapp, "PUT /user/whatsapp/senders/{id}", 200, a.updateSender, wire.Find(a.findSender)),
+		wire.On(whatsapp, "DELETE /user/whatsapp/senders/{id}", 200, a.deleteSender),
+		wire.On(whatsapp, "GET /user/whatsapp/senders/{id}/receipts-secret", 200, a.receiptsSecret),
+		wire.On(whatsapp, "POST /user/whatsapp/senders/{senderId}/templates", 201, a.createTemplate, wire.Find(a.findTemplateSender)),
+		wire.On(whatsapp, "POST /user/whatsapp/senders/{id}/templates/sync", 200, a.syncTemplates),
+	}
+}
+
+func (a *API) campaignRoutes() []wire.Route {
+	if a.Campaigns == nil {
+		return nil
+	}
+	return []wire.Route{
+		wire.On(messages.Saying(dataInvalid), "POST /user/campaigns", 201, a.createCampaign, wire.Alias("POST /user/campaign"),
+			wire.Idempotent(), wire.Require("name", "assistant_id")),
+		wire.On(messages, "GET /user/campaigns", 200, a.listCampaigns),
+		wire.On(messages, "GET /user/campaigns/{id}", 200, a.getCampaign),
+		wire.On(messages.Saying(dataInvalid), "PUT /user/campaigns/{id}", 200, a.updateCampaign, wire.Find(a.findCampaign)),
+		wire.On(switches, "POST /user/campaigns/update-status", 200, a.switchCampaign, wire.Alias("POST /user/campaign/update-status")),
+		wire.On(messages, "DELETE /user/campaign/{id}", 200, a.deleteCampaign, wire.Alias("DELETE /user/campaigns/{id}")),
+	}
+}
+
+func (a *API) leadRoutes() []wire.Route {
+	if a.Campaigns == nil {
+		return nil
+	}
+	return []wire.Route{
+		wire.On(messages, "POST /user/lead", 200, a.createLead, wire.Alias("POST /user/leads"), wire.Idempotent()),
+		wire.On(messages, "POST /user/leads/import", 200, a.importLeads, wire.Multipart()),
+		wire.On(messages, "GET /user/leads", 200, a.listLeads),
+		wire.On(messages, "GET /user/leads/{id}", 200, a.getLead),
+		wire.On(messages, "PUT /user/leads/{id}", 200, a.updateLead, wire.Find(a.findLead),
+			wire.Alias("PATCH /user/leads/{id}", "PUT /leads/{id}", "PATCH /leads/{id}", "PUT /user/lead/{id}", "PATCH /user/lead/{id}")),
+		wire.On(messages, "DELETE /user/leads/{id}", 200, a.deleteLead, wire.Alias("DELETE /leads/{id}", "DELETE /user/lead/{id}")),
+	}
+}
+
+// simRoutes are the pretend world's; without it they do not exist.
+func (a *API) simRoutes() []wire.Route {
+	if a.Sim == nil {
+		return nil
+	}
+	return []wire.Route{
+		wire.On(messages, "GET /sim/clock", 200, a.simClock),
+		wire.On(messages, "POST /sim/clock/advance", 200, a.simAdvance),
+		wire.On(messages, "PUT /sim/account", 200, a.simAccount),
+		wire.On(messages, "POST /sim/users", 200, a.simUsers),
+		wire.On(messages, "GET /sim/payments", 200, a.simPayments),
+		wire.On(messages, "GET /sim/sms", 200, a.simTexts),
+		wire.On(messages, "GET /sim/inventory", 200, a.simInventory),
+		wire.On(messages, "POST /sim/inventory", 200, a.addSimNumber),
+		wire.On(messages, "DELETE /sim/inventory/{phone_number}", 200, a.removeSimNumber),
+		wire.On(messages, "PUT /sim/faults", 200, a.simFaults),
+		wire.On(messages, "PUT /sim/phones/{phone_number}", 200, a.setSimPhone),
+		wire.On(messages, "GET /sim/phones", 200, a.simPhones),
+		wire.On(messages, "POST /sim/calls", 200, a.newSimCall),
+		wire.On(messages, "GET /sim/calls/{id}", 200, a.simCall),
+		wire.Stream(messages, "GET /sim/calls/{id}/audio", "audio/wav", a.simAudio),
+		wire.On(messages, "POST /sim/whatsapp/senders", 200, a.newSimSender),
+		wire.On(messages, "PUT /sim/whatsapp/senders/{id}", 200, a.changeSimSender),
+		wire.On(messages, "POST /sim/whatsapp/senders/{id}/templates", 200, a.newSimTemplate),
+		wire.On(messages, "PUT /sim/whatsapp/templates/{id}", 200, a.changeSimTemplate),
+		wire.On(messages, "POST /sim/whatsapp/inbound", 200, a.simInboundMessage),
+		wire.On(messages, "GET /sim/whatsapp/messages", 200, a.simMessages),
+		wire.On(messages, "POST /sim/whatsapp/messages/{message_sid}/status", 200, a.simStatus),
 	}
 }
 

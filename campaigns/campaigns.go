@@ -52,6 +52,11 @@ type Assistant struct {
 	GoalNames []string // the bool names of its post-call schema
 }
 
+// Numbers knows what an account may call from.
+type Numbers interface {
+	MayCallFrom(ctx context.Context, q db.Q, owner, number int64) (bool, error)
+}
+
 // Assistants looks assistants up; an unknown or foreign one is a fault.NotFound.
 type Assistants interface {
 	ForCampaign(ctx context.Context, q db.Q, owner, id int64) (Assistant, error)
@@ -70,15 +75,26 @@ type Campaigns struct {
 	caller     Caller
 	assistants Assistants
 	funds      Funds
+	numbers    Numbers
 	changed    func(owner int64, id ID) // tells live views
 }
 
 // New joins the room to its neighbours. changed may be nil.
-func New(d *db.DB, caller Caller, assistants Assistants, funds Funds, changed func(int64, ID)) *Campaigns {
+func New(d *db.DB, caller Caller, assistants Assistants, funds Funds, numbers Numbers, changed func(int64, ID)) *Campaigns {
 	if changed == nil {
 		changed = func(int64, ID) {}
 	}
-	return &Campaigns{db: d, caller: caller, assistants: assistants, funds: funds, changed: changed}
+	return &Campaigns{db: d, caller: caller, assistants: assistants, funds: funds, numbers: numbers, changed: changed}
+}
+
+// MayCallFrom reports whether a number of the owner can be shown to those called.
+func (c *Campaigns) MayCallFrom(ctx context.Context, owner, number int64) (bool, error) {
+	return c.numbers.MayCallFrom(ctx, c.db, owner, number)
+}
+
+// Assistant is what the room knows of an assistant of the owner.
+func (c *Campaigns) Assistant(ctx context.Context, owner, id int64) (Assistant, error) {
+	return c.assistants.ForCampaign(ctx, c.db, owner, id)
 }
 
 // Create stores a draft. most is the plan's number of campaigns, negative = no limit.

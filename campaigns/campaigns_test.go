@@ -61,8 +61,9 @@ func (w *world) Blocked(_ context.Context, _ db.Q, _ int64, phones []string) (ma
 func (w *world) ForCampaign(context.Context, db.Q, int64, int64) (Assistant, error) {
 	return w.asst, nil
 }
-func (w *world) Activate(context.Context, *db.Tx, int64) error       { return nil }
-func (w *world) Positive(context.Context, db.Q, int64) (bool, error) { return w.funds, nil }
+func (w *world) Activate(context.Context, *db.Tx, int64) error                 { return nil }
+func (w *world) MayCallFrom(context.Context, db.Q, int64, int64) (bool, error) { return true, nil }
+func (w *world) Positive(context.Context, db.Q, int64) (bool, error)           { return w.funds, nil }
 
 var always = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 
@@ -78,7 +79,7 @@ func each(t *testing.T, fn func(t *testing.T, w *world, c *Campaigns, id ID)) {
 		w.exec(`CREATE TABLE placed (id {{id}}, campaign_id BIGINT, lead_id BIGINT, dial_no BIGINT, number_id BIGINT, live BOOLEAN, UNIQUE (lead_id, dial_no))`)
 		w.exec(`INSERT INTO accounts (id, name, email, kind, timezone, plan, payment_method, is_first, created_at, updated_at) VALUES (1, 'a', 'a@x', 'direct', 'UTC', '{}', 'ok', TRUE, 0, 0)`)
 		w.exec(`INSERT INTO assistants (id, account_id, uuid, name, type, mode, status, settings, created_at, updated_at) VALUES (1, 1, 'u', 'Desk', 'outbound', 'pipeline', 'inactive', '{}', 0, 0)`)
-		c := New(d, w, w, w, nil)
+		c := New(d, w, w, w, w, nil)
 		one, err := c.Create(ctx, 1, w.settings(), -1)
 		if err != nil {
 			t.Fatal(err)

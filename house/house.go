@@ -72,6 +72,7 @@ func New(ctx context.Context, f Foundations) (*House, error) {
 		h.foundations,
 		h.accounts,
 		h.billing,
+		h.simulator,
 		h.catalog,
 		h.tools,
 		h.knowledge,
@@ -79,6 +80,7 @@ func New(ctx context.Context, f Foundations) (*House, error) {
 		h.assistants,
 		h.webhooks,
 		h.chats,
+		h.messaging,
 		h.surface,
 	} {
 		if err := build(ctx); err != nil {

@@ -7,6 +7,7 @@ import (
 	"parley/assistants"
 	"parley/db"
 	"parley/numbers"
+	"parley/sim"
 )
 
 // Vendors are who sells numbers and takes money for them. All may be nil.
@@ -19,6 +20,9 @@ type Vendors struct {
 // numbers: phone numbers and trunks.
 func (h *House) numbers(context.Context) error {
 	v := h.on.Vendors
+	if h.Sim != nil && v == (Vendors{}) {
+		v = Vendors{sim.Carrier{Sim: h.Sim}, sim.Payments{Sim: h.Sim, Accounts: h.Accounts}, sim.Carrier{Sim: h.Sim}}
+	}
 	h.Numbers = numbers.New(h.DB, numbers.Config{Box: h.on.Box, Jobs: h.on.Jobs, Carrier: v.Carrier, Payments: v.Payments,
 		CallerIDs: v.CallerIDs, Countries: h.on.Config.Numbers.Countries, Node: h.on.Node})
 	h.Numbers.OnDetach(func(ctx context.Context, tx *db.Tx, _ accounts.ID, id numbers.ID) error {

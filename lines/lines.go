@@ -74,6 +74,7 @@ type Destination struct {
 	TrunkID int64         // trunk to leave through; 0 = the installation's default line
 	RingFor time.Duration // unanswered after that long: CANCEL
 	Headers map[string]string
+	Placed  func(signalID string) // told the Call-ID before the INVITE leaves; nil = nobody is
 }
 
 // Media is the audio of one answered leg. All methods may be called from any goroutine; none but Hear and Play block.

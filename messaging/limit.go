@@ -2,9 +2,11 @@ package messaging
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"parley/db"
+	"parley/wire"
 )
 
 // Rate admits five sends of a kind in any second of real time, exactly, however many processes ask: the last five times
@@ -17,33 +19,49 @@ type Rate struct {
 // PerSecond is the number of sends admitted in any second.
 const PerSecond = 5
 
-// Take asks for one send. left is how many more fit into this second; a refused one is told when to come again.
-func (r Rate) Take(ctx context.Context, owner int64) (left int, again time.Time, err error) {
-	now := time.Now()
-	var row struct {
-		T1 int64 `db:"t1"`
-		T2 int64 `db:"t2"`
-		T3 int64 `db:"t3"`
-		T4 int64 `db:"t4"`
+type times struct {
+	T1 int64 `db:"t1"`
+	T2 int64 `db:"t2"`
+	T3 int64 `db:"t3"`
+	T4 int64 `db:"t4"`
+	T5 int64 `db:"t5"`
+}
+
+// quota is the state of the limit at a moment: the next send needs the oldest of the five to be a second old.
+func (t times) quota(now time.Time) wire.Quota {
+	q := wire.Quota{Limit: PerSecond, Allowed: true, Reset: now}
+	for _, at := range []int64{t.T1, t.T2, t.T3, t.T4, t.T5} {
+		if at <= now.UnixMicro()-1_000_000 {
+			q.Remaining++
+		}
 	}
-	us := now.UnixMicro()
+	if q.Remaining == 0 {
+		q.Allowed, q.Reset = false, time.UnixMicro(t.T1).Add(time.Second)
+	}
+	return q
+}
+
+// Peek tells whether a send would be admitted now, without counting it.
+func (r Rate) Peek(ctx context.Context, owner int64) (wire.Quota, error) {
+	var t times
+	err := r.DB.Get(ctx, &t, `SELECT t1, t2, t3, t4, t5 FROM send_rates WHERE account_id = $1 AND kind = $2`, owner, r.Kind)
+	if errors.Is(err, db.ErrNone) {
+		err = nil
+	}
+	return t.quota(time.Now()), err
+}
+
+// Take counts one send, or refuses it.
+func (r Rate) Take(ctx context.Context, owner int64) error {
+	now := time.Now()
 	n, err := r.DB.Exec(ctx, `INSERT INTO send_rates (account_id, kind, t1, t2, t3, t4, t5) VALUES ($1, $2, 0, 0, 0, 0, $3)
 		ON CONFLICT (account_id, kind) DO UPDATE SET t1 = send_rates.t2, t2 = send_rates.t3, t3 = send_rates.t4, t4 = send_rates.t5,
 		t5 = CASE WHEN excluded.t5 > send_rates.t5 THEN excluded.t5 ELSE send_rates.t5 END
-		WHERE send_rates.t1 <= excluded.t5 - 1000000`, owner, r.Kind, us)
-	if err != nil {
-		return 0, now, err
+		WHERE send_rates.t1 <= excluded.t5 - 1000000`, owner, r.Kind, now.UnixMicro())
+	if err != nil || n > 0 {
+		return err
 	}
-	if err := r.DB.Get(ctx, &row, `SELECT t1, t2, t3, t4 FROM send_rates WHERE account_id = $1 AND kind = $2`, owner, r.Kind); err != nil {
-		return 0, now, err
-	}
-	if n == 0 {
-		return 0, time.UnixMicro(row.T1).Add(time.Second), nil
-	}
-	for _, t := range []int64{row.T1, row.T2, row.T3, row.T4} {
-		if t <= us-1_000_000 {
-			left++
-		}
-	}
-	return left, time.Time{}, nil
+	q, err := r.Peek(ctx, owner)
+	q.Allowed = false
+	return errors.Join(err, q.Refusal())
 }

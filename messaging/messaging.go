@@ -164,3 +164,27 @@ func carrierFault(err error) error {
 	}
 	return &fault.Fault{Kind: fault.Invalid, Code: "UNKNOWN_ERROR", Message: "Failed to send message.", Cause: err}
 }
+
+// Nobody is the gateway of an installation without a messaging platform: nothing can be sent, and nothing changes.
+type Nobody struct{}
+
+var errNobodyThere = &Refusal{Code: "UNAVAILABLE", Message: "No messaging platform is configured."}
+
+// Send refuses.
+func (Nobody) Send(context.Context, Outgoing) (string, error) { return "", errNobodyThere }
+
+// Sender leaves everything as it is known.
+func (Nobody) Sender(_ context.Context, s Sender) (SenderState, error) {
+	return SenderState{s.DisplayName, s.Status, s.Quality, s.Limit, s.LimitKnown}, nil
+}
+
+// Templates has none.
+func (Nobody) Templates(context.Context, Sender) ([]TemplateState, error) { return nil, nil }
+
+// Submit refuses.
+func (Nobody) Submit(context.Context, Sender, Template) (string, error) { return "", errNobodyThere }
+
+// SMS refuses.
+func (Nobody) SMS(context.Context, string, string, string, string) (string, error) {
+	return "", errNobodyThere
+}

@@ -52,6 +52,9 @@ func (m *Messaging) SendTemplate(ctx context.Context, owner int64, s Send) (Rece
 		return Receipted{}, err
 	}
 	msg := Message{Owner: owner, SenderID: sender.ID, Phone: s.To, Outbound: true, Initiated: true, Kind: t.Category, Text: text, Price: m.Prices.template(t.Category)}
+	if err := (Rate{m.DB, "template"}).Take(ctx, owner); err != nil {
+		return Receipted{}, err
+	}
 	o := Outgoing{Sender: sender, To: s.To, Template: &t, Params: params, Text: text}
 	return m.deliver(ctx, sender, msg, o, chats.Outgoing{Text: text, Human: true}, s.Name)
 }
@@ -110,6 +113,9 @@ func (m *Messaging) SendFreeform(ctx context.Context, owner, senderID int64, to,
 	}
 	if w := c.window(m.DB.Now()); c.TalkID == nil || !w.Open() {
 		return Receipted{Window: w}, fault.New(fault.Forbidden, "SESSION_EXPIRED", "The 24-hour messaging window is over. Send a template, or wait until the customer writes.")
+	}
+	if err := (Rate{m.DB, "freeform"}).Take(ctx, owner); err != nil {
+		return Receipted{}, err
 	}
 	return m.freeform(ctx, sender, to, chats.Outgoing{Text: text, Human: true})
 }

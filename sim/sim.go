@@ -17,6 +17,13 @@ type Sim struct {
 	db        *db.DB
 	jobs      *jobs.Runner
 	messaging *messaging.Messaging // who its messaging platform calls back
+	network   *Network
+
+	// OnExit ends the process for the crash faults; nil = os.Exit.
+	OnExit func(code int)
+
+	// Power admits what reaches beyond the pretend world: the clock, users, the balance, crashes.
+	Power bool
 }
 
 // New opens the world.

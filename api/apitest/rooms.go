@@ -27,6 +27,7 @@ func rooms(t testing.TB, d *db.DB) (*house.House, string) {
 	cfg := config.Default()
 	cfg.PublicURL = "https://p.example"
 	cfg.Limits.PerKeyPerMinute = 0
+	cfg.Simulator.Enabled = "true"
 	allow, err := guard.ParseAllow(nil, true)
 	if err != nil {
 		t.Fatal(err)

@@ -52,8 +52,63 @@ CREATE TABLE sim_sms (
     at           BIGINT NOT NULL
 );
 CREATE INDEX sim_sms_phone ON sim_sms (phone_number, id);
+CREATE TABLE sim_inventory (
+    phone_number TEXT PRIMARY KEY,
+    country_code TEXT NOT NULL,
+    region       TEXT NOT NULL,
+    price        BIGINT NOT NULL,
+    price_id     TEXT NOT NULL,
+    address      TEXT NOT NULL,
+    sms          BOOLEAN NOT NULL,
+    order_key    TEXT
+);
+CREATE INDEX sim_inventory_country ON sim_inventory (country_code, phone_number);
+CREATE TABLE sim_subscriptions (
+    key_         TEXT PRIMARY KEY,
+    ref          TEXT NOT NULL,
+    account_id   BIGINT NOT NULL,
+    phone_number TEXT NOT NULL,
+    price        BIGINT NOT NULL,
+    status       TEXT NOT NULL,
+    months       BIGINT NOT NULL,
+    period_end   BIGINT NOT NULL
+);
+CREATE TABLE sim_charges (
+    id         {{id}},
+    ref        TEXT NOT NULL UNIQUE,
+    account_id BIGINT NOT NULL,
+    amount     BIGINT NOT NULL,
+    status     TEXT NOT NULL,
+    at         BIGINT NOT NULL
+);
+CREATE TABLE sim_phones (
+    phone_number TEXT PRIMARY KEY,
+    account_id   BIGINT NOT NULL,
+    behaviour    TEXT NOT NULL,
+    ring_ms      BIGINT NOT NULL,
+    script       TEXT NOT NULL,
+    greeting     TEXT NOT NULL
+);
+CREATE TABLE sim_calls (
+    id          {{id}},
+    direction   TEXT NOT NULL,
+    from_number TEXT NOT NULL,
+    to_number   TEXT NOT NULL,
+    state       TEXT NOT NULL,
+    call_id     BIGINT,
+    script      TEXT NOT NULL,
+    steps       TEXT NOT NULL,
+    heard       TEXT NOT NULL,
+    audio       TEXT NOT NULL,
+    at          BIGINT NOT NULL
+);
 
 -- +goose Down
+DROP TABLE sim_calls;
+DROP TABLE sim_charges;
+DROP TABLE sim_subscriptions;
+DROP TABLE sim_inventory;
+DROP TABLE sim_phones;
 DROP TABLE sim_sms;
 DROP TABLE sim_messages;
 DROP TABLE sim_templates;

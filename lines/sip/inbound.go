@@ -104,7 +104,7 @@ func (s *Server) understands(req *sip.Request) (code int, headers []sip.Header) 
 // admit proves whose trunk is called. Strangers learn nothing: an unknown number is challenged as a known one is.
 func (s *Server) admit(ctx context.Context, req *sip.Request) (in Inbound, code int, challenge sip.Header) {
 	in = Inbound{Called: called(req), Source: source(req), CallID: req.CallID().Value()}
-	if s.cfg.Open {
+	if s.cfg.Open || s.cfg.Carrier != nil && s.cfg.Carrier(in.Source) {
 		in.From = caller(req, "")
 		return in, 0, nil
 	}

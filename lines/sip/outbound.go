@@ -94,6 +94,9 @@ func (s *Server) prepare(ctx context.Context, d lines.Destination) (*invitation,
 		l.user = d.From
 	}
 	l.info.SignalID, l.info.From, l.info.To, l.info.TrunkID, l.info.RemoteAddr = l.id.callID, d.From, d.To, trunk.ID, i.dest
+	if d.Placed != nil {
+		d.Placed(l.id.callID)
+	}
 	if s.cfg.SessionExpires > 0 {
 		i.session = max(int(s.cfg.SessionExpires/time.Second), s.minSE)
 	}

@@ -36,6 +36,9 @@ type Config struct {
 	Default *Trunk // line of calls that name no trunk; nil = none
 	Open    bool   // accept inbound calls of anybody, without a trunk (benches and the simulator, on loopback)
 
+	// Carrier reports an address of the installation's own carrier: its calls need no trunk and no password. nil = none.
+	Carrier func(source netip.AddrPort) bool
+
 	// Route decides on an inbound call whose trunk is proven, before anything but 100 was sent.
 	// ctx ends when the caller gives up. nil = accept all.
 	Route func(ctx context.Context, in Inbound) Decision

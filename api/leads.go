@@ -1,0 +1,297 @@
+package api
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"parley/campaigns"
+	"parley/fault"
+	"parley/wire"
+)
+
+type leadOut struct {
+	ID        campaigns.LeadID     `json:"id"`
+	Campaign  campaigns.ID         `json:"campaign_id"`
+	Phone     string               `json:"phone_number"`
+	Variables map[string]any       `json:"variables"`
+	Status    campaigns.LeadStatus `json:"status"`
+	CreatedAt wire.Time            `json:"created_at"`
+	UpdatedAt wire.Time            `json:"updated_at"`
+	In        leadCampaign         `json:"campaign"`
+	Contacts  []contactOut         `json:"secondary_contacts"`
+	Attempts  int                  `json:"attempts"`
+	Next      *wire.Time           `json:"next_attempt_at"`
+	LastCall  *int64               `json:"last_call_id"`
+}
+
+type leadCampaign struct {
+	ID   campaigns.ID `json:"id"`
+	Name string       `json:"name"`
+}
+
+type contactOut struct {
+	ID        campaigns.LeadID     `json:"id"`
+	Phone     string               `json:"phone_number"`
+	Variables map[string]any       `json:"variables"`
+	Status    campaigns.LeadStatus `json:"status"`
+	CreatedAt wire.Time            `json:"created_at"`
+	UpdatedAt wire.Time            `json:"updated_at"`
+}
+
+func leadOf(l campaigns.Lead) leadOut {
+	out := leadOut{
+		ID: l.ID, Campaign: l.CampaignID, Phone: l.Phone, Variables: orObject(l.Variables.V), Status: l.Status,
+		CreatedAt: wire.At(l.CreatedAt.Time()), UpdatedAt: wire.At(l.UpdatedAt.Time()), In: leadCampaign{l.CampaignID, l.CampaignName},
+		Contacts: []contactOut{}, Attempts: l.Attempts, LastCall: l.LastCallID,
+	}
+	if !l.DueAt.IsZero() {
+		out.Next = timeOrNull(l.DueAt.Time())
+	}
+	for _, k := range l.Contacts {
+		out.Contacts = append(out.Contacts, contactOut{k.ID, k.Phone, orObject(k.Variables.V), k.Status, wire.At(k.CreatedAt.Time()), wire.At(k.UpdatedAt.Time())})
+	}
+	return out
+}
+
+type leadSaved struct {
+	Message string  `json:"message"`
+	Data    leadOut `json:"data"`
+}
+
+// leadVariables takes an object, or an array of objects that are merged in order.
+type leadVariables map[string]any
+
+// BindWire reads either form; values must be scalars.
+func (v *leadVariables) BindWire(b wire.Binder, in wire.Value) {
+	*v = leadVariables{}
+	merge := func(at wire.Binder, object wire.Value) {
+		var s wire.Scalars
+		s.BindWire(at, object)
+		for k, x := range s {
+			(*v)[k] = x
+		}
+	}
+	if !in.IsArray() {
+		merge(b, in)
+		return
+	}
+	for i, object := range in.Items() {
+		merge(b.At(itoa(int64(i))), object)
+	}
+}
+
+type contactIn struct {
+	Phone     string        `json:"phone_number" rule:"required phone distinct"`
+	Variables leadVariables `json:"variables"`
+}
+
+type leadIn struct {
+	Phone      string        `json:"phone_number" rule:"required phone"`
+	Campaign   int64         `json:"campaign_id" rule:"required"`
+	Variables  leadVariables `json:"variables"`
+	Duplicates bool          `json:"allow_dupplicate" also:"allow_duplicate"`
+	Contacts   []contactIn   `json:"secondary_contacts" rule:"max=10"`
+}
+
+func (a *API) createLead(ctx context.Context, in *leadIn) (leadSaved, error) {
+	n := campaigns.NewLead{Contact: campaigns.Contact{Phone: in.Phone, Variables: in.Variables}, Campaign: campaigns.ID(in.Campaign), Duplicates: in.Duplicates}
+	var bad []fault.Field
+	for i, k := range in.Contacts {
+		key := "secondary_contacts." + itoa(int64(i)) + ".phone_number"
+		if k.Phone == in.Phone {
+			bad = append(bad, wire.Bad(key, "different", "phone number"))
+		}
+		n.Contacts = append(n.Contacts, campaigns.Contact{Phone: k.Phone, Variables: k.Variables})
+	}
+	if err := wire.Invalid(bad...); err != nil {
+		return leadSaved{}, err
+	}
+	l, err := a.Campaigns.AddLead(ctx, int64(owner(ctx)), n)
+	return leadSaved{"The lead was added.", leadOf(l)}, err
+}
+
+type leadsIn struct {
+	wire.Paging
+	Status   string `query:"status" rule:"oneof=created|scheduled|rescheduled|processing|completed|reached-max-retries|blacklisted"`
+	Campaign int64  `query:"campaign_id"`
+	Phone    string `query:"phone_number"`
+	From     string `query:"date_from" rule:"date"`
+	To       string `query:"date_to" rule:"date"`
+}
+
+func (a *API) listLeads(ctx context.Context, in *leadsIn) (wire.Page[leadOut], error) {
+	f := campaigns.LeadFilter{Status: campaigns.LeadStatus(in.Status), Campaign: campaigns.ID(in.Campaign), Phone: digits(in.Phone)}
+	f.From, f.To = days(in.From, in.To)
+	all, total, err := a.Campaigns.Leads(ctx, a.DB, int64(owner(ctx)), f, int(in.PerPage), in.Offset())
+	if err != nil {
+		return wire.Page[leadOut]{}, err
+	}
+	out := make([]leadOut, len(all))
+	for i, l := range all {
+		out[i] = leadOf(l)
+	}
+	return wire.NewPage(ctx, in.Paging, total, out), nil
+}
+
+// digits keeps what a "contains these digits" filter means.
+func digits(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, s)
+}
+
+// days turns inclusive UTC days into the half-open span they cover; empty ones stay open.
+func days(from, to string) (time.Time, time.Time) {
+	f, _ := time.Parse(time.DateOnly, from)
+	t, err := time.Parse(time.DateOnly, to)
+	if err == nil {
+		t = t.AddDate(0, 0, 1)
+	}
+	return f, t
+}
+
+type leadRef struct {
+	ID int64 `path:"id"`
+}
+
+func (a *API) getLead(ctx context.Context, in *leadRef) (data[leadOut], error) {
+	l, err := a.Campaigns.Lead(ctx, a.DB, int64(owner(ctx)), campaigns.LeadID(in.ID))
+	return data[leadOut]{leadOf(l)}, err
+}
+
+type leadChangeIn struct {
+	ID        int64                        `path:"id"`
+	Campaign  wire.Opt[int64]              `json:"campaign_id"`
+	Phone     wire.Opt[string]             `json:"phone_number" rule:"phone"`
+	Status    wire.Opt[string]             `json:"status" rule:"oneof=created|completed|reached-max-retries"`
+	Variables wire.Opt[leadVariablesPatch] `json:"variables"`
+}
+
+// leadVariablesPatch is leadVariables whose null values remove keys.
+type leadVariablesPatch map[string]any
+
+// BindWire reads an object or an array of objects.
+func (v *leadVariablesPatch) BindWire(b wire.Binder, in wire.Value) {
+	(*leadVariables)(v).BindWire(b, in)
+}
+
+func (a *API) findLead(ctx context.Context, in *leadChangeIn) error {
+	_, err := a.Campaigns.Lead(ctx, a.DB, int64(owner(ctx)), campaigns.LeadID(in.ID))
+	return err
+}
+
+func (a *API) updateLead(ctx context.Context, in *leadChangeIn) (leadSaved, error) {
+	ch := campaigns.LeadChange{Phone: in.Phone.Ptr(), Variables: in.Variables.V}
+	if in.Campaign.Has() {
+		id := campaigns.ID(in.Campaign.V)
+		ch.Campaign = &id
+	}
+	if in.Status.Has() {
+		s := campaigns.LeadStatus(in.Status.V)
+		ch.Status = &s
+	}
+	l, err := a.Campaigns.UpdateLead(ctx, int64(owner(ctx)), campaigns.LeadID(in.ID), ch)
+	return leadSaved{"The changes to the lead were saved.", leadOf(l)}, err
+}
+
+func (a *API) deleteLead(ctx context.Context, in *leadRef) (wire.Message, error) {
+	return wire.Message{Message: "The lead was removed."}, a.Campaigns.DeleteLead(ctx, int64(owner(ctx)), campaigns.LeadID(in.ID))
+}
+
+type importIn struct {
+	File       wire.File `json:"file" rule:"required max=10240"`
+	Campaign   int64     `json:"campaign_id" rule:"required"`
+	Phone      string    `json:"phone_column" rule:"required"`
+	Secondary  []string  `json:"secondary_columns"`
+	Duplicates bool      `json:"allow_dupplicate" also:"allow_duplicate"`
+}
+
+type imported struct {
+	Message string     `json:"message"`
+	Data    importData `json:"data"`
+}
+
+type importData struct {
+	Created int                     `json:"created"`
+	Skipped int                     `json:"skipped"`
+	Errors  []campaigns.ImportError `json:"errors"`
+}
+
+// importLeads reads a CSV file with a header row; every column that is not a number becomes a variable.
+func (a *API) importLeads(ctx context.Context, in *importIn) (imported, error) {
+	me := int64(owner(ctx))
+	if _, err := a.Campaigns.Get(ctx, a.DB, me, campaigns.ID(in.Campaign)); err != nil {
+		return imported{}, err
+	}
+	f, err := in.File.Open()
+	if err != nil {
+		return imported{}, err
+	}
+	defer f.Close()
+	rows, bad, err := readLeads(f, in)
+	if err != nil {
+		return imported{}, err
+	}
+	created, skipped, failed, err := a.Campaigns.Import(ctx, me, rows)
+	failed = append(failed, bad...)
+	slices.SortFunc(failed, func(x, y campaigns.ImportError) int { return x.Row - y.Row })
+	return imported{"Import finished", importData{created, skipped, failed}}, err
+}
+
+var e164 = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
+
+func readLeads(r io.Reader, in *importIn) (rows []campaigns.ImportRow, bad []campaigns.ImportError, err error) {
+	file := csv.NewReader(r)
+	file.FieldsPerRecord, file.TrimLeadingSpace = -1, true
+	head, err := file.Read()
+	if err != nil {
+		return nil, nil, wire.Invalid(wire.Bad("file", "file.type", "csv"))
+	}
+	head[0] = strings.TrimPrefix(head[0], "\ufeff")
+	if !slices.Contains(head, in.Phone) {
+		return nil, nil, wire.Invalid(wire.Bad("phone_column", "in"))
+	}
+	for i, c := range in.Secondary {
+		if !slices.Contains(head, c) {
+			return nil, nil, wire.Invalid(wire.Bad("secondary_columns."+itoa(int64(i)), "in"))
+		}
+	}
+	for n := 2; ; n++ {
+		record, err := file.Read()
+		if errors.Is(err, io.EOF) {
+			return rows, bad, nil
+		}
+		if err != nil {
+			bad = append(bad, campaigns.ImportError{Row: n, Error: "This line cannot be read"})
+			continue
+		}
+		row := campaigns.ImportRow{Row: n}
+		row.Campaign, row.Duplicates, row.Variables = campaigns.ID(in.Campaign), in.Duplicates, map[string]any{}
+		for i, value := range record[:min(len(record), len(head))] {
+			switch clean := campaigns.CleanNumber(value); {
+			case head[i] == in.Phone:
+				row.Phone = clean
+			case slices.Contains(in.Secondary, head[i]):
+				if e164.MatchString(clean) {
+					row.Contacts = append(row.Contacts, campaigns.Contact{Phone: clean})
+				}
+			case value != "":
+				row.Variables[head[i]] = value
+			}
+		}
+		if !e164.MatchString(row.Phone) {
+			bad = append(bad, campaigns.ImportError{Row: n, Error: "The phone number is not a valid E.164 phone number"})
+			continue
+		}
+		rows = append(rows, row)
+	}
+}

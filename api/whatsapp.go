@@ -1,0 +1,325 @@
+package api
+
+import (
+	"context"
+	"errors"
+
+	"parley/fault"
+	"parley/messaging"
+	"parley/webhooks"
+	"parley/wire"
+)
+
+type senderOut struct {
+	ID          int64      `json:"id"`
+	Phone       string     `json:"phone_number"`
+	DisplayName string     `json:"display_name"`
+	Status      string     `json:"status"`
+	Quality     string     `json:"quality_rating"`
+	Limit       *int64     `json:"messaging_limit"`
+	LimitText   string     `json:"messaging_limit_formatted"`
+	Assistant   *int64     `json:"assistant_id"`
+	AIEnabled   bool       `json:"ai_enabled"`
+	Detail      string     `json:"status_detail"`
+	SyncedAt    *wire.Time `json:"last_synced_at"`
+}
+
+func senderOf(s messaging.Sender) senderOut {
+	return senderOut{s.ID, s.Phone, s.DisplayName, s.Status.Shown(), s.Quality, s.Limit, s.LimitFormatted(), s.AssistantID, s.AIEnabled, string(s.Status), timeOrNull(s.SyncedAt.Time())}
+}
+
+type templateOut struct {
+	ID           int64      `json:"id"`
+	Name         string     `json:"name"`
+	Language     string     `json:"language"`
+	Category     string     `json:"category"`
+	Status       string     `json:"status"`
+	Body         string     `json:"body_text"`
+	Variables    []string   `json:"variables"`
+	HasVariables bool       `json:"has_variables"`
+	Detail       string     `json:"status_detail"`
+	RejectedFor  *string    `json:"rejected_reason"`
+	SyncedAt     *wire.Time `json:"last_synced_at"`
+}
+
+func templateOf(t messaging.Template) templateOut {
+	return templateOut{t.ID, t.Name, t.Language, t.Category, t.Status.Shown(), t.Body, orEmpty(t.Variables.V), len(t.Placeholders()) > 0,
+		string(t.Status), t.RejectedFor, timeOrNull(t.SyncedAt.Time())}
+}
+
+type sendersIn struct {
+	Status string `query:"status" rule:"oneof=online|offline|all" default:"online"`
+}
+
+func (a *API) senders(ctx context.Context, in *sendersIn) (data[[]senderOut], error) {
+	all, err := a.Messaging.Senders(ctx, a.DB, int64(owner(ctx)))
+	out := data[[]senderOut]{[]senderOut{}}
+	for _, s := range all {
+		if in.Status == "all" || in.Status == s.Status.Shown() {
+			out.Data = append(out.Data, senderOf(s))
+		}
+	}
+	return out, err
+}
+
+type senderRef struct {
+	ID int64 `path:"id"`
+}
+
+type templatesIn struct {
+	Sender int64  `path:"senderId"`
+	Status string `query:"status" rule:"oneof=approved|pending|rejected|all" default:"approved"`
+}
+
+// senderNotFound is the answer of the reading routes, in the specification's words.
+func senderNotFound(err error) error {
+	if fault.Is(err, fault.NotFound) {
+		return fault.New(fault.NotFound, "SENDER_NOT_FOUND", "Sender not found")
+	}
+	return err
+}
+
+func (a *API) findTemplates(ctx context.Context, in *templatesIn) error {
+	_, err := a.Messaging.Sender(ctx, a.DB, int64(owner(ctx)), in.Sender)
+	return senderNotFound(err)
+}
+
+func (a *API) templates(ctx context.Context, in *templatesIn) (data[[]templateOut], error) {
+	all, err := a.Messaging.Templates(ctx, a.DB, in.Sender)
+	out := data[[]templateOut]{[]templateOut{}}
+	for _, t := range all {
+		if in.Status == "all" || in.Status == t.Status.Shown() {
+			out.Data = append(out.Data, templateOf(t))
+		}
+	}
+	return out, err
+}
+
+// windowOut is session_status: which keys are there depends on the window.
+type windowOut struct {
+	IsOpen    bool                 `json:"is_open"`
+	Freeform  bool                 `json:"can_send_freeform"`
+	Template  bool                 `json:"requires_template"`
+	Message   string               `json:"message"`
+	Minutes   *int64               `json:"minutes_remaining,omitempty"`
+	ExpiresAt *wire.Opt[wire.Time] `json:"expires_at,omitempty"`
+	ExpiredAt *wire.Time           `json:"expired_at,omitempty"`
+}
+
+func windowOf(w messaging.Window) windowOut {
+	out := windowOut{IsOpen: w.Open(), Freeform: w.Open(), Template: !w.Open(), Message: w.Message()}
+	ends := &wire.Opt[wire.Time]{Set: true, Null: w.EndsAt.IsZero(), V: wire.At(w.EndsAt)}
+	switch {
+	case !w.Known:
+		out.ExpiresAt = &wire.Opt[wire.Time]{Set: true, Null: true}
+	case w.Open():
+		m := w.Minutes()
+		out.Minutes, out.ExpiresAt = &m, ends
+	default:
+		if !w.EndsAt.IsZero() {
+			out.ExpiredAt = &ends.V
+		}
+		if w.Customer.IsZero() {
+			out.ExpiresAt = ends
+		}
+	}
+	return out
+}
+
+type sessionIn struct {
+	Sender int64  `query:"sender_id" rule:"required"`
+	Phone  string `query:"recipient_phone" rule:"required"`
+}
+
+type sessionOut struct {
+	Success bool                 `json:"success"`
+	Has     bool                 `json:"has_conversation"`
+	Talk    *int64               `json:"conversation_id,omitempty"`
+	Name    *wire.Opt[string]    `json:"customer_name,omitempty"`
+	LastAt  *wire.Opt[wire.Time] `json:"last_customer_message_at,omitempty"`
+	Session windowOut            `json:"session_status"`
+}
+
+func (a *API) sessionStatus(ctx context.Context, in *sessionIn) (sessionOut, error) {
+	s, err := a.Messaging.Session(ctx, int64(owner(ctx)), in.Sender, in.Phone)
+	out := sessionOut{Success: true, Has: s.Known, Session: windowOf(s.Window)}
+	if s.Known {
+		out.Talk = &s.Talk
+		out.Name = &wire.Opt[string]{Set: true, Null: s.Name == nil}
+		if s.Name != nil {
+			out.Name.V = *s.Name
+		}
+		out.LastAt = &wire.Opt[wire.Time]{Set: true, Null: s.Customer.IsZero(), V: wire.At(s.Customer)}
+	}
+	return out, err
+}
+
+// templateValues are strings by placeholder number or name; numbers and booleans become strings.
+type templateValues map[string]string
+
+// BindWire refuses what is neither.
+func (v *templateValues) BindWire(b wire.Binder, in wire.Value) {
+	var s wire.Scalars
+	s.BindWire(b, in)
+	*v = templateValues{}
+	for _, m := range in.Members() {
+		switch {
+		case m.Value.IsNull():
+			b.At(m.Key).Fail("string")
+		default:
+			(*v)[m.Key] = m.Value.Text()
+		}
+	}
+}
+
+type sendIn struct {
+	Sender    int64          `json:"sender_id" rule:"required"`
+	Template  int64          `json:"template_id" rule:"required"`
+	Phone     string         `json:"recipient_phone" rule:"required"`
+	Name      string         `json:"recipient_name" rule:"max=255"`
+	Variables templateValues `json:"variables"`
+}
+
+type sentOut struct {
+	Success  bool                     `json:"success"`
+	Talk     int64                    `json:"conversation_id"`
+	Entry    int64                    `json:"message_id"`
+	Message  int64                    `json:"whatsapp_message_id"`
+	SID      string                   `json:"message_sid"`
+	Status   messaging.DeliveryStatus `json:"status"`
+	TalkUUID string                   `json:"conversation_uuid"`
+}
+
+func sentOf(r messaging.Receipted) sentOut {
+	out := sentOut{Success: true, Talk: int64(r.Talk.ID), Entry: r.Entry, Message: r.Message.ID, Status: r.Message.Status, TalkUUID: r.Talk.UUID}
+	if r.Message.SID != nil {
+		out.SID = *r.Message.SID
+	}
+	return out
+}
+
+func (a *API) sendTemplate(ctx context.Context, in *sendIn) (sentOut, error) {
+	r, err := a.Messaging.SendTemplate(ctx, int64(owner(ctx)), messaging.Send{Sender: in.Sender, Template: in.Template, To: in.Phone, Name: in.Name, Values: in.Variables})
+	return sentOf(r), err
+}
+
+type freeformIn struct {
+	Sender  int64  `json:"sender_id" rule:"required"`
+	Phone   string `json:"recipient_phone" rule:"required"`
+	Message string `json:"message" rule:"required min=1 max=4096" trim:"no"`
+}
+
+type freeformOut struct {
+	Success  bool                     `json:"success"`
+	Talk     int64                    `json:"conversation_id"`
+	Entry    int64                    `json:"message_id"`
+	Message  int64                    `json:"whatsapp_message_id"`
+	SID      string                   `json:"message_sid"`
+	Session  windowOut                `json:"session_status"`
+	Status   messaging.DeliveryStatus `json:"status"`
+	TalkUUID string                   `json:"conversation_uuid"`
+}
+
+func (a *API) sendFreeform(ctx context.Context, in *freeformIn) (freeformOut, error) {
+	r, err := a.Messaging.SendFreeform(ctx, int64(owner(ctx)), in.Sender, in.Phone, in.Message)
+	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Code == "SESSION_EXPIRED" {
+		f.With("session_status", windowOf(r.Window))
+	}
+	s := sentOf(r)
+	return freeformOut{true, s.Talk, s.Entry, s.Message, s.SID, windowOf(r.Window), s.Status, s.TalkUUID}, err
+}
+
+// sendRate is the exact limit of five sends a second; the room counts those that pass every check.
+func (a *API) sendRate(kind string) wire.Limit {
+	rate := messaging.Rate{DB: a.DB, Kind: kind}
+	return func(ctx context.Context, who wire.Who) (wire.Quota, error) { return rate.Peek(ctx, who.Account) }
+}
+
+type senderChangeIn struct {
+	ID          int64              `path:"id"`
+	Assistant   wire.Opt[wire.Ref] `json:"assistant_id" rule:"null"`
+	AIEnabled   wire.Opt[bool]     `json:"ai_enabled"`
+	Delay       wire.Opt[int64]    `json:"response_delay" rule:"null min=0 max=300"`
+	ReceiptsURL wire.Opt[string]   `json:"receipts_webhook_url" rule:"null url public"`
+	DisplayName wire.Opt[string]   `json:"display_name" rule:"max=255"`
+}
+
+func (a *API) findSender(ctx context.Context, in *senderChangeIn) error {
+	_, err := a.Messaging.Sender(ctx, a.DB, int64(owner(ctx)), in.ID)
+	return err
+}
+
+func (a *API) updateSender(ctx context.Context, in *senderChangeIn) (data[senderOut], error) {
+	var ch messaging.SenderChange
+	if in.Assistant.Set {
+		var id *int64
+		if in.Assistant.Has() {
+			found, err := a.Assistants.Get(ctx, a.DB, owner(ctx), in.Assistant.V)
+			if fault.Is(err, fault.NotFound) {
+				return data[senderOut]{}, wire.Invalid(wire.Bad("assistant_id", "in"))
+			}
+			if err != nil {
+				return data[senderOut]{}, err
+			}
+			id = (*int64)(&found.ID)
+			if err := a.Assistants.Activate(ctx, a.DB, found.ID); err != nil {
+				return data[senderOut]{}, err
+			}
+		}
+		ch.Assistant = &id
+	}
+	ch.AIEnabled, ch.DisplayName = in.AIEnabled.Ptr(), in.DisplayName.Ptr()
+	if in.Delay.Set {
+		d := in.Delay.Ptr()
+		ch.ResponseDelay = &d
+	}
+	if in.ReceiptsURL.Set {
+		ch.ReceiptsURL = &in.ReceiptsURL.V
+	}
+	s, err := a.Messaging.UpdateSender(ctx, int64(owner(ctx)), in.ID, ch)
+	return data[senderOut]{senderOf(s)}, err
+}
+
+func (a *API) deleteSender(ctx context.Context, in *senderRef) (wire.Message, error) {
+	return wire.Message{Message: "The sender was removed."}, a.Messaging.RemoveSender(ctx, int64(owner(ctx)), in.ID)
+}
+
+type newTemplateIn struct {
+	ID        int64    `path:"senderId"`
+	Name      string   `json:"name" rule:"required max=512 pattern=^[a-z0-9_]+$"`
+	Language  string   `json:"language" rule:"required max=15"`
+	Category  string   `json:"category" rule:"required oneof=marketing|utility|authentication"`
+	Body      string   `json:"body_text" rule:"required max=1024"`
+	Variables []string `json:"variables" rule:"max=50 distinct"`
+	Examples  []string `json:"examples" rule:"max=50"`
+}
+
+type templateSaved struct {
+	Message string      `json:"message"`
+	Data    templateOut `json:"data"`
+}
+
+func (a *API) findTemplateSender(ctx context.Context, in *newTemplateIn) error {
+	_, err := a.Messaging.Sender(ctx, a.DB, int64(owner(ctx)), in.ID)
+	return err
+}
+
+func (a *API) createTemplate(ctx context.Context, in *newTemplateIn) (templateSaved, error) {
+	t, err := a.Messaging.CreateTemplate(ctx, int64(owner(ctx)), in.ID, messaging.NewTemplate{
+		Name: in.Name, Language: in.Language, Category: in.Category, Body: in.Body, Variables: in.Variables, Examples: in.Examples})
+	return templateSaved{"The template was handed in for approval.", templateOf(t)}, err
+}
+
+func (a *API) syncTemplates(ctx context.Context, in *senderRef) (data[[]templateOut], error) {
+	all, err := a.Messaging.SyncTemplatesOf(ctx, int64(owner(ctx)), in.ID)
+	return data[[]templateOut]{each(all, templateOf)}, err
+}
+
+func (a *API) receiptsSecret(ctx context.Context, in *senderRef) (secretOut, error) {
+	s, err := a.Messaging.Sender(ctx, a.DB, int64(owner(ctx)), in.ID)
+	if err != nil {
+		return secretOut{}, err
+	}
+	secret, err := a.Webhooks.Secret(ctx, a.DB, webhooks.SenderScope(s.ID))
+	return secretOut{secret}, err
+}

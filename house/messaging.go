@@ -1,0 +1,83 @@
+package house
+
+import (
+	"context"
+
+	"parley/accounts"
+	"parley/billing"
+	"parley/db"
+	"parley/messaging"
+	"parley/numbers"
+	"parley/sim"
+	"parley/webhooks"
+	"parley/wire"
+)
+
+// ledger books messages.
+type ledger struct{ *billing.Billing }
+
+func (l ledger) Hold(ctx context.Context, tx *db.Tx, owner int64, ref string, price int64) error {
+	return l.Billing.Hold(ctx, tx, accounts.ID(owner), ref, wire.Money(price))
+}
+
+func (l ledger) Settle(ctx context.Context, tx *db.Tx, owner int64, ref, kind string, price int64, assistant *int64) error {
+	_, err := l.Billing.Settle(ctx, tx, accounts.ID(owner), ref, billing.Item{Kind: kind, Money: wire.Money(price), Assistant: assistant})
+	return err
+}
+
+func (l ledger) Release(ctx context.Context, tx *db.Tx, owner int64, ref string) error {
+	return l.Billing.Release(ctx, tx, accounts.ID(owner), ref)
+}
+
+func (l ledger) Refund(ctx context.Context, tx *db.Tx, owner int64, ref, kind string) error {
+	return l.Billing.Refund(ctx, tx, accounts.ID(owner), kind, ref)
+}
+
+// messaging: WhatsApp and SMS, over the platform of the simulator while there is no other.
+func (h *House) messaging(ctx context.Context) error {
+	c, p := h.on.Config, h.Billing.Prices
+	h.Messaging = messaging.New(messaging.Deps{
+		DB: h.DB, Jobs: h.on.Jobs, Gateway: h.gateway(), Ledger: ledger{h.Billing}, Chats: h.Chats, Assistants: h.Assistants,
+		Report: h.reportReceipt, Currency: c.Billing.Currency, ResponseDelay: c.WhatsApp.ResponseDelay, CallMinLimit: int64(c.WhatsApp.VoiceCallMinLimit),
+		Prices: messaging.Prices{Marketing: int64(p.Marketing), Utility: int64(p.Utility), Authentication: int64(p.Auth), Freeform: int64(p.Freeform),
+			SMS: func(to string) int64 { return int64(h.Billing.SMSPrice(to)) }},
+		NumberByID: func(ctx context.Context, q db.Q, owner, id int64) (messaging.Number, bool, error) {
+			n, err := h.Numbers.Get(ctx, q, accounts.ID(owner), numbers.ID(id))
+			return texting(n), known(err), missing(err)
+		},
+		NumberByPhone: func(ctx context.Context, q db.Q, owner int64, phone string) (messaging.Number, bool, error) {
+			n, err := h.Numbers.Texts(ctx, q, accounts.ID(owner), phone)
+			return texting(n), known(err), missing(err)
+		},
+	})
+	if h.Sim != nil {
+		h.Sim.Calls(h.Messaging)
+		return h.Sim.Stock(ctx)
+	}
+	return nil
+}
+
+func texting(n numbers.Number) messaging.Number {
+	return messaging.Number{ID: int64(n.ID), Phone: n.Number, SMSCapable: n.SMS, Active: n.PastDueAt.IsZero()}
+}
+
+// gateway is who carries messages.
+func (h *House) gateway() messaging.Gateway {
+	if h.Sim == nil {
+		return messaging.Nobody{}
+	}
+	return sim.Gateway{Sim: h.Sim}
+}
+
+// reportReceipt queues the webhook of a delivery that moved on.
+func (h *House) reportReceipt(ctx context.Context, tx *db.Tx, r messaging.Receipt) error {
+	m := r.Message
+	body := webhooks.Status{Event: webhooks.MessageStatus, WhatsAppMessageID: m.ID, MessageSID: m.SID, ConversationID: r.Talk.UUID, AssistantID: some(r.Talk.AssistantUUID),
+		Sender: webhooks.StatusSender{ID: r.Sender.ID, PhoneNumber: r.Sender.Phone, DisplayName: r.Sender.DisplayName}, To: m.Phone, From: r.Sender.Phone, Direction: "outbound",
+		Status: string(m.Status), ErrorCode: m.ErrorCode, ErrorMessage: m.ErrorText, At: wire.At(r.At)}
+	if r.Provider != nil {
+		body.ProviderAt = wire.At(*r.Provider)
+	}
+	return h.Webhooks.Add(ctx, tx, webhooks.Event{Owner: accounts.ID(m.Owner), Name: webhooks.MessageStatus, URL: r.Sender.ReceiptsURL,
+		ConversationID: int64(r.Talk.ID), MessageID: m.ID, SenderID: r.Sender.ID, Payload: body})
+}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"parley/assistants"
@@ -165,18 +166,54 @@ type versionsOut struct {
 }
 
 type versionOut struct {
-	N       int               `json:"n"`
-	At      wire.Time         `json:"at"`
-	By      assistants.By     `json:"by"`
-	Changed []string          `json:"changed"`
-	Data    assistants.Record `json:"data"`
+	Version   int                  `json:"version"`
+	CreatedAt wire.Time            `json:"created_at"`
+	Author    *string              `json:"author"`
+	Changes   map[string]changeOut `json:"changes"`
+	Data      assistants.Record    `json:"data"`
+}
+
+// changeOut is what a version changed about a field.
+type changeOut struct {
+	From any `json:"from"`
+	To   any `json:"to"`
 }
 
 func (a *API) versions(ctx context.Context, in *assistantRef) (versionsOut, error) {
 	list, err := a.Assistants.Versions(ctx, a.DB, owner(ctx), in.ID)
-	return versionsOut{each(list, func(v assistants.Version) versionOut {
-		return versionOut{v.N, wire.At(v.At), v.By, v.Changed, v.Record()}
-	})}, err
+	out := versionsOut{Data: make([]versionOut, len(list))}
+	for i, v := range list {
+		shown := versionOut{v.N, wire.At(v.At), filled(v.By.Name), map[string]changeOut{}, v.Record()}
+		if i+1 < len(list) {
+			if shown.Changes, err = changes(v.Changed, list[i+1].Record(), shown.Data); err != nil {
+				return versionsOut{}, err
+			}
+		}
+		out.Data[i] = shown
+	}
+	return out, err
+}
+
+// changes shows some fields of two records side by side.
+func changes(fields []string, from, to assistants.Record) (map[string]changeOut, error) {
+	was, err := byKey(from)
+	if err != nil {
+		return nil, err
+	}
+	is, err := byKey(to)
+	out := map[string]changeOut{}
+	for _, f := range fields {
+		out[f] = changeOut{was[f], is[f]}
+	}
+	return out, err
+}
+
+func byKey(r assistants.Record) (m map[string]any, err error) {
+	b, err := wire.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	return m, json.Unmarshal(b, &m)
 }
 
 func (a *API) restoreVersion(ctx context.Context, in *versionIn) (savedAssistant, error) {

@@ -143,7 +143,7 @@ func TestVersionRoutes(t *testing.T) {
 		id := s.Send("POST /user/assistant", desk).Text("data.id")
 		s.Send("PUT /user/assistant/"+id, `{"name":"Front"}`).Want(200)
 		list := s.Send("GET /user/assistants/"+id+"/versions", "").Want(200)
-		if list.Text("data.0.n") != "2" || list.Text("data.0.changed.0") != "name" || list.Text("data.1.data.name") != "Desk" || list.Text("data.0.by.name") == "" {
+		if list.Text("data.0.version") != "2" || fmt.Sprint(list.Get("data.0.changes")) != "map[name:map[from:Desk to:Front]]" || list.Text("data.1.data.name") != "Desk" || list.Text("data.0.author") == "" {
 			t.Error(list.Body)
 		}
 		s.Send("POST /user/assistants/"+id+"/versions/1/restore", "").Want(200,

@@ -84,7 +84,6 @@ func (s *Assistants) versions(ctx context.Context, q db.Q, of Assistant, where s
 			return nil, fmt.Errorf("version %d: %w", r.N, err)
 		}
 		v.Fields = fill(v.Fields)
-		v.Status = of.Status
 		if err := s.eachKey(v.Tools.V, s.unseal); err != nil {
 			return nil, err
 		}
@@ -111,6 +110,7 @@ func (s *Assistants) Restore(ctx context.Context, owner accounts.ID, ref wire.Re
 		}
 		a = old
 		a.Fields, a.InboundWebhookURL = list[0].Fields, list[0].InboundWebhookURL
+		a.Status = old.Status
 		if warned, err = s.mend(ctx, tx, old, &a); err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 type Attempt struct {
 	Owner       int64
 	CampaignID  ID
+	Name        string // of the campaign
 	AssistantID int64
 	LeadID      LeadID
 	DialNo      int64 // with LeadID unique: the same attempt is never placed twice
@@ -27,6 +28,9 @@ var (
 	ErrNoNumber  = errors.New("campaigns: no number to call from")
 	ErrInactive  = errors.New("campaigns: assistant inactive")
 	ErrDoNotCall = errors.New("campaigns: number on the do-not-call list")
+
+	ErrUnreachable = errors.New("campaigns: number may not be called")
+	ErrBusy        = errors.New("campaigns: no line free")
 )
 
 // Caller places calls. Everything it stores is stored in the given transaction.

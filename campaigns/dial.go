@@ -28,41 +28,54 @@ func (c *Campaigns) Tick(ctx context.Context, now time.Time) error {
 		if !w.Open(now) && !one.Settings.V.CompleteWhenDone {
 			continue
 		}
-		failed = errors.Join(failed, c.db.Do(ctx, func(tx *db.Tx) error { return c.work(ctx, tx, one.ID, w.Open(now), now) }))
+		failed = errors.Join(failed, c.work(ctx, one, w.Open(now), now))
 	}
 	return failed
 }
 
-// work places the calls one campaign may place now, or completes it. The locked row makes it the only one counting.
-func (c *Campaigns) work(ctx context.Context, tx *db.Tx, id ID, open bool, now time.Time) error {
-	one, err := lock(ctx, tx, id)
-	if err != nil || one.Status != InProgress {
-		return err
-	}
-	if done, err := c.complete(ctx, tx, one, now); done || err != nil || !open {
-		return err
-	}
-	free, err := c.free(ctx, tx, one)
-	if err != nil || free <= 0 {
-		return err
-	}
-	var due []Lead
-	err = tx.Select(ctx, &due, `SELECT `+leadColumns+leadFrom+` WHERE l.campaign_id = $1 AND l.status IN ('scheduled', 'rescheduled') AND l.due_at <= $2
-		ORDER BY l.due_at, l.id LIMIT $3`, id, db.At(now), free)
-	if err != nil {
-		return err
-	}
-	for _, l := range due {
-		if err := c.place(ctx, tx, &one, l, now); err != nil {
-			why, known := stopsOn(err)
-			if !known {
-				return err
-			}
-			_, err := c.stop(ctx, tx, one, why)
+// work places the calls one campaign may place now, each in a transaction of its own, or completes it.
+func (c *Campaigns) work(ctx context.Context, one Campaign, open bool, now time.Time) error {
+	for {
+		placed := false
+		err := c.db.Do(ctx, func(tx *db.Tx) (err error) {
+			placed, err = c.next(ctx, tx, one.ID, open, now)
+			return err
+		})
+		if why, known := stopsOn(err); known {
+			return c.db.Do(ctx, func(tx *db.Tx) error { return c.stopWhere(ctx, tx, why, `id = $1`, one.ID) })
+		}
+		if errors.Is(err, ErrBusy) {
+			return nil
+		}
+		if err != nil || !placed {
 			return err
 		}
 	}
-	return saveCampaign(ctx, tx, one, now)
+}
+
+// next places one call. The locked row makes it the only one that counts the campaign's calls.
+func (c *Campaigns) next(ctx context.Context, tx *db.Tx, id ID, open bool, now time.Time) (placed bool, err error) {
+	one, err := lock(ctx, tx, id)
+	if err != nil || one.Status != InProgress {
+		return false, err
+	}
+	if done, err := c.complete(ctx, tx, one, now); done || err != nil || !open {
+		return false, err
+	}
+	free, err := c.free(ctx, tx, one)
+	if err != nil || free <= 0 {
+		return false, err
+	}
+	var l Lead
+	err = tx.Get(ctx, &l, `SELECT `+leadColumns+leadFrom+` WHERE l.campaign_id = $1 AND l.status IN ('scheduled', 'rescheduled') AND l.due_at <= $2
+		ORDER BY l.due_at, l.id LIMIT 1`, id, db.At(now))
+	if errors.Is(err, db.ErrNone) {
+		return false, nil
+	}
+	if err == nil {
+		err = c.place(ctx, tx, &one, l, now)
+	}
+	return err == nil, err
 }
 
 func (c *Campaigns) free(ctx context.Context, tx *db.Tx, one Campaign) (int, error) {
@@ -92,19 +105,23 @@ func (c *Campaigns) place(ctx context.Context, tx *db.Tx, one *Campaign, l Lead,
 	if one.Assistant == nil {
 		return ErrInactive
 	}
-	at := Attempt{Owner: one.Owner, CampaignID: one.ID, AssistantID: *one.Assistant, LeadID: l.ID, DialNo: l.DialNo + 1, Phone: l.Phone, Variables: l.Variables.V}
+	at := Attempt{Owner: one.Owner, CampaignID: one.ID, Name: one.Name, AssistantID: *one.Assistant, LeadID: l.ID, DialNo: l.DialNo + 1, Phone: l.Phone, Variables: l.Variables.V}
 	if ids := one.Settings.V.NumberIDs; len(ids) > 0 {
 		at.NumberID = ids[one.NextNumber%int64(len(ids))]
 	}
 	call, err := c.caller.Place(ctx, tx, at)
-	if errors.Is(err, ErrDoNotCall) {
-		_, err := tx.Exec(ctx, `UPDATE leads SET status = 'blacklisted', due_at = NULL, updated_at = $1 WHERE id = $2`, db.At(now), l.ID)
-		return err
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrDoNotCall):
+		return saveLead(ctx, tx, l, Blacklisted, time.Time{})
+	case errors.Is(err, ErrUnreachable):
+		return saveLead(ctx, tx, l, Exhausted, time.Time{})
+	case err != nil:
 		return err
 	}
 	one.NextNumber++
+	if err := saveCampaign(ctx, tx, *one, now); err != nil {
+		return err
+	}
 	attempts := l.Attempts
 	if l.ParentID == nil {
 		attempts++

@@ -40,6 +40,13 @@ type Info struct {
 	RemoteAddr string // signalling address of the far end
 }
 
+// Referrer is a leg whose far end can be asked to call somebody else itself (SIP REFER, RFC 3515).
+type Referrer interface {
+	// Refer asks the far end to call a number or sip: URI. It returns nil when that call was answered; the leg is then ours
+	// to hang up. A *DialError tells why it was not.
+	Refer(ctx context.Context, to string) error
+}
+
 // End is the reason a leg is over.
 type End struct {
 	Remote bool  // the far end ended it

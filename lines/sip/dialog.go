@@ -39,6 +39,8 @@ func (l *Leg) onRequest(req *sip.Request, tx sip.ServerTransaction, finish func(
 		l.answerOnce(req, tx, finish, 200, allowHeader(), supportedHeader())
 	case sip.INFO:
 		l.onInfo(req, tx, finish)
+	case sip.NOTIFY:
+		l.onNotify(req, tx, finish)
 	case sip.CANCEL: // of a re-INVITE, which is answered at once: too late
 		l.answerOnce(req, tx, finish, 481)
 	default:

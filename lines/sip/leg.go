@@ -52,18 +52,19 @@ type Leg struct {
 	rseq   uint32
 	auth   sip.Header // what proved us to the trunk, repeated in the ACK
 
-	invite  *sip.Request // inbound: the INVITE to answer
-	tx      sip.ServerTransaction
-	audio   *sound
-	session session
-	repeat  *repeater // our unacknowledged 200
-	late    []func()  // requests that came before the ACK carrying the answer to our offer
-	asking  bool      // a re-INVITE or UPDATE of ours is under way
-	updates bool      // the far end understands UPDATE
-	timers  map[*time.Timer]struct{}
-	timerMu sync.Mutex
-	byeSent bool
-	tell    func() // closes told
+	invite   *sip.Request // inbound: the INVITE to answer
+	tx       sip.ServerTransaction
+	audio    *sound
+	session  session
+	repeat   *repeater // our unacknowledged 200
+	late     []func()  // what waits for the ACK of our 200
+	asking   bool      // a re-INVITE or UPDATE of ours is under way
+	referred chan int  // told the status of the call that REFER asked for; nil = none was asked for
+	updates  bool      // the far end understands UPDATE
+	timers   map[*time.Timer]struct{}
+	timerMu  sync.Mutex
+	byeSent  bool
+	tell     func() // closes told
 
 	welcome      []sip.Header  // session timer headers of our 200
 	live         chan struct{} // closed when the stream runs

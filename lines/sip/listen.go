@@ -124,7 +124,7 @@ type udpWindow struct {
 // ReadFrom returns the next datagram worth parsing.
 func (w *udpWindow) ReadFrom(b []byte) (int, net.Addr, error) {
 	w.once.Do(func() { close(w.began) })
-	if len(w.seen) > addressWindow {
+	if len(w.seen) > w.s.window {
 		close(w.full)
 		select {
 		case <-w.retired:

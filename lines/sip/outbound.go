@@ -411,8 +411,13 @@ func (l *Leg) join(req *sip.Request, res *sip.Response) {
 			l.routes = append(l.routes, sip.RouteHeader{Address: *rr.Address.Clone()})
 		}
 	}
-	if src, err := netip.ParseAddrPort(res.Source()); err == nil {
+	src, err := netip.ParseAddrPort(res.Source())
+	switch {
+	case err != nil:
+	case l.place.transport == "UDP":
 		l.reachBack(netip.AddrPortFrom(src.Addr().Unmap(), src.Port()))
+	default:
+		l.dest = src.String() // the connection stays, and so does its certificate
 	}
 }
 

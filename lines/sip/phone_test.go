@@ -2,6 +2,8 @@ package sip
 
 import (
 	"context"
+	"errors"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -353,5 +355,76 @@ func TestGarbage(t *testing.T) {
 	call.established(legs)
 	if s.Legs() == 0 {
 		t.Error("no call")
+	}
+}
+
+func TestRefer(t *testing.T) {
+	t.Parallel()
+	s, legs := answering(t)
+	for _, c := range []struct {
+		accept, report string
+		want           int
+	}{{"202 Accepted", "SIP/2.0 200 OK", 0}, {"202 Accepted", "SIP/2.0 486 Busy Here", 486}, {"603 Decline", "", 603}} {
+		p := newPhone(t, s)
+		leg, _ := p.established(legs)
+		done := make(chan error, 1)
+		go func() { done <- leg.(lines.Referrer).Refer(t.Context(), "+4930999") }()
+		m := p.expect("REFER")
+		if m.header.Get("Refer-To") != "<sip:+4930999@127.0.0.1>" {
+			t.Errorf("%s", m.raw)
+		}
+		p.send(p.answer(m, c.accept))
+		for _, report := range []string{"SIP/2.0 100 Trying", c.report} {
+			if c.report == "" {
+				continue
+			}
+			p.send(p.request("NOTIFY", "205", report+"\r\n", "Event: refer", "Subscription-State: active", "Content-Type: message/sipfrag"))
+			p.expect("200 OK")
+		}
+		err := receive(t, done, "outcome of the transfer")
+		var e *lines.DialError
+		if c.want == 0 && err != nil || c.want != 0 && (!errors.As(err, &e) || e.Code != c.want) {
+			t.Errorf("%+v: %v", c, err)
+		}
+		p.send(p.request("NOTIFY", "205", "", "Event: refer"))
+		p.expect("481")
+	}
+}
+
+// TestFlood sends from more addresses than one reader of sipgo may remember: fresh readers take over, and calls go on.
+func TestFlood(t *testing.T) {
+	t.Parallel()
+	s, legs := answering(t, func(s *Server) { s.window = 3 })
+	for range 10 {
+		p := newPhone(t, s)
+		leg, _ := p.established(legs)
+		p.send(p.request("BYE", "205", ""))
+		p.expect("200 OK")
+		receive(t, leg.Done(), "end")
+	}
+}
+
+func TestBudget(t *testing.T) {
+	b := newBudget()
+	stranger, trunk := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
+	n := 0
+	for b.take(stranger, 1) {
+		n++
+	}
+	if n < budgetBurst || n > 2*budgetBurst {
+		t.Errorf("a stranger may send %d messages at once", n)
+	}
+	b.trust(trunk)
+	for range 10 * budgetBurst {
+		if !b.take(trunk, 1) || !b.take(netip.MustParseAddr("::1"), 1) {
+			t.Fatal("a trunk, or this machine, is limited")
+		}
+	}
+	n = 0
+	for b.take(netip.MustParseAddr("2001:db8::1"), 1) {
+		n++
+	}
+	if b.take(netip.MustParseAddr("2001:db8::2"), 1) {
+		t.Error("a network of one customer has many budgets")
 	}
 }

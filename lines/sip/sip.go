@@ -7,6 +7,7 @@ package sip
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -44,6 +45,9 @@ type Config struct {
 	Route func(ctx context.Context, in Inbound) Decision
 	// OnCall gets each accepted inbound leg, still unanswered, on a goroutine of its own.
 	OnCall func(leg lines.Leg)
+
+	// TLS is for connections to trunks; nil = the system's certificates. The server name is always that of the trunk.
+	TLS *tls.Config
 
 	// SessionExpires is the session interval we ask for (RFC 4028); 0 = 30 min, negative = none.
 	SessionExpires time.Duration
@@ -94,6 +98,7 @@ type Server struct {
 	t1       time.Duration
 	backoff  time.Duration // first pause after a failed registration
 	deadAir  time.Duration // media.Config.Timeout
+	window   int           // addresses one reader of sipgo may see
 	watching time.Duration // how often registrations are compared with Config.Trunks
 }
 
@@ -107,7 +112,7 @@ func Start(cfg Config) (*Server, error) { return start(cfg) }
 func start(cfg Config, tune ...func(*Server)) (*Server, error) {
 	s := &Server{cfg: cfg, log: cfg.Log, budget: newBudget(), auth: challenger{key: make([]byte, 32)},
 		legs: map[dialogID]*Leg{}, invites: map[string]struct{}{}, placed: map[dialogID]placed{},
-		minSE: 90, t1: sip.T1, backoff: 2 * time.Second, watching: 2 * time.Second}
+		minSE: 90, window: addressWindow, t1: sip.T1, backoff: 2 * time.Second, watching: 2 * time.Second}
 	if s.log == nil {
 		s.log = slog.Default()
 	}
@@ -154,13 +159,16 @@ func start(cfg Config, tune ...func(*Server)) (*Server, error) {
 // quiet is sipgo's log: it would write whole messages.
 var quiet = slog.New(slog.DiscardHandler)
 
-var silenceSipgo = sync.OnceFunc(func() { sip.SetDefaultLogger(quiet) })
+var setUpSipgo = sync.OnceFunc(func() {
+	sip.SetDefaultLogger(quiet)
+	sip.UDPMTUSize = 8192 // a trunk's transport is its owner's choice: a long INVITE is sent in fragments, not refused
+})
 
 func (s *Server) build() error {
-	silenceSipgo()
+	setUpSipgo()
 	s.parser = sip.NewParser()
 	var err error
-	s.ua, err = sipgo.NewUA(sipgo.WithUserAgent("-"), sipgo.WithUserAgentParser(s.parser),
+	s.ua, err = sipgo.NewUA(sipgo.WithUserAgent("-"), sipgo.WithUserAgentParser(s.parser), sipgo.WithUserAgenTLSConfig(s.cfg.TLS),
 		sipgo.WithUserAgentTransportLayerOptions(sip.WithTransportLayerLogger(quiet)),
 		sipgo.WithUserAgentTransactionLayerOptions(sip.WithTransactionLayerLogger(quiet),
 			sip.WithTransactionLayerUnhandledResponseHandler(s.onStrayResponse)))
@@ -173,7 +181,7 @@ func (s *Server) build() error {
 	if s.client, err = sipgo.NewClient(s.ua, sipgo.WithClientLogger(quiet)); err != nil {
 		return err
 	}
-	for _, m := range []sip.RequestMethod{sip.INVITE, sip.ACK, sip.BYE, sip.CANCEL, sip.OPTIONS, sip.UPDATE, sip.INFO} {
+	for _, m := range []sip.RequestMethod{sip.INVITE, sip.ACK, sip.BYE, sip.CANCEL, sip.OPTIONS, sip.UPDATE, sip.INFO, sip.NOTIFY} {
 		s.server.OnRequest(m, s.handle)
 	}
 	s.server.OnNoRoute(s.handle)
@@ -284,7 +292,7 @@ func (s *Server) handle(req *sip.Request, tx sip.ServerTransaction) {
 		s.onInvite(req, tx)
 	case sip.OPTIONS:
 		s.refuse(req, tx, 200, sip.NewHeader("Accept", "application/sdp"), allowHeader(), supportedHeader())
-	case sip.CANCEL, sip.BYE, sip.UPDATE, sip.INFO:
+	case sip.CANCEL, sip.BYE, sip.UPDATE, sip.INFO, sip.NOTIFY:
 		s.refuse(req, tx, 481)
 	default:
 		s.refuse(req, tx, 405, allowHeader())
@@ -355,7 +363,7 @@ func newResponse(req *sip.Request, code int, tag string) *sip.Response {
 	return res
 }
 
-const allow = "INVITE, ACK, CANCEL, BYE, OPTIONS, UPDATE, INFO"
+const allow = "INVITE, ACK, CANCEL, BYE, OPTIONS, UPDATE, INFO, NOTIFY"
 
 func allowHeader() sip.Header     { return sip.NewHeader("Allow", allow) }
 func supportedHeader() sip.Header { return sip.NewHeader("Supported", "timer") }

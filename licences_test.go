@@ -40,6 +40,14 @@ func TestThirdParty(t *testing.T) {
 	for _, p := range assets.Manifest {
 		if !p.TestOnly {
 			fmt.Fprintf(&head, "| %s (%s) | %s | %s |\n", p.Name, p.Origin, p.Version, p.Licence)
+			text, err := p.LicenceText()
+			if err != nil {
+				t.Errorf("%s: %v", p.Name, err)
+			}
+			if sum := sha256.Sum256([]byte(text)); !seen[sum] {
+				seen[sum] = true
+				fmt.Fprintf(&texts, "\n## %s (%s)\n\n```\n%s\n```\n", p.Name, p.Origin, strings.TrimSpace(text))
+			}
 		}
 	}
 	got := head.String() + texts.String()

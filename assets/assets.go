@@ -32,6 +32,9 @@ import (
 //go:embed all:cache
 var cache embed.FS
 
+//go:embed licences
+var licences embed.FS
+
 // ErrMissing is in the error of Read when the binary was built without the asset.
 var ErrMissing = errors.New(`not in this binary: run "make assets" and build again`)
 
@@ -58,6 +61,12 @@ func ReadFrom(packed fs.FS, name string) ([]byte, error) {
 		return nil, fmt.Errorf("asset %s: %w", name, err)
 	}
 	return data, nil
+}
+
+// LicenceText is the text of the licences of what we take from the package.
+func (p Package) LicenceText() (string, error) {
+	text, err := licences.ReadFile("licences/" + p.Notice)
+	return string(text), err
 }
 
 // Missing lists the names that this binary was built without, those for tests aside.

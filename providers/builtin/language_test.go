@@ -14,11 +14,11 @@ import (
 func TestWordings(t *testing.T) {
 	for in, want := range map[string]string{
 		"We're open 8:30 to 17:00, closed on Dec 25th.": "we're open eight thirty to seventeen o'clock closed on dec twenty fifth",
-		"It costs $120 (or 99.5%)":                       "it costs one hundred twenty dollars | or ninety nine point five percent",
-		"Call 5550199! 9am - 1pm":                        "call five five five oh one nine nine | nine a m one p m",
-		"Since 1998, Dr. Smith":                          "since nineteen ninety eight dr smith",
-		"2024 or 4,500":                                  "two thousand twenty four or four thousand five hundred",
-		"Fußball":                                        "",
+		"It costs $120 (or 99.5%)":                      "it costs one hundred twenty dollars | or ninety nine point five percent",
+		"Call 5550199! 9am - 1pm":                       "call five five five oh one nine nine | nine a m one p m",
+		"Since 1998, Dr. Smith":                         "since nineteen ninety eight dr smith",
+		"2024 or 4,500":                                 "two thousand twenty four or four thousand five hundred",
+		"Fußball":                                       "",
 	} {
 		var lines []string
 		for _, w := range wordings(in) {

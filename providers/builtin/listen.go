@@ -68,17 +68,22 @@ func (e *Engines) Listen(ctx context.Context, l voice.Listening) (voice.Transcri
 		return nil, fault.New(fault.TooMany, "CONCURRENCY_LIMIT",
 			"The built-in recogniser serves %d calls at once on this machine. Connect a speech provider for more.", e.Capacity())
 	}
+	return e.listen(ctx, l, func() {
+		e.ears.mu.Lock()
+		e.ears.open--
+		e.ears.mu.Unlock()
+	}), nil
+}
+
+// listen opens a recogniser and calls over when it has ended.
+func (e *Engines) listen(ctx context.Context, l voice.Listening, over func()) *stream {
 	s := &stream{in: newQueue[work](), out: newQueue[voice.Transcript]()}
 	s.ctx, s.stop = context.WithCancel(ctx)
 	s.done.Go(func() {
-		defer func() {
-			e.ears.mu.Lock()
-			e.ears.open--
-			e.ears.mu.Unlock()
-		}()
+		defer over()
 		s.out.close(s.run(e, l))
 	})
-	return s, nil
+	return s
 }
 
 func audible(l voice.Listening) error {

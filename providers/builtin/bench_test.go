@@ -1,0 +1,208 @@
+package builtin
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"parley/providers/providertest"
+	"parley/voice"
+)
+
+// cpu is the processor time of this process so far.
+func cpu() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkSpeak reports per voice the processor time per second of speech and the wait for the first sound.
+func BenchmarkSpeak(b *testing.B) {
+	for _, who := range speakers {
+		b.Run(who.code, func(b *testing.B) {
+			s := voice.Speech{Text: practice[0], Voice: who.code, Speed: 1, Stability: 1, Similarity: 1}
+			if err := engines.Prepare(b.Context(), voice.Speech{Text: "warm", Voice: who.code}); err != nil {
+				b.Fatal(err)
+			}
+			var first, spoken time.Duration
+			began := cpu()
+			for b.Loop() {
+				start, heard := time.Now(), false
+				for f, err := range engines.Speak(b.Context(), s) {
+					if err != nil {
+						b.Fatal(err)
+					}
+					if !heard {
+						first += time.Since(start)
+						heard = true
+					}
+					spoken += f.Dur()
+				}
+			}
+			b.ReportMetric((cpu()-began).Seconds()/spoken.Seconds(), "cpu/audio")
+			b.ReportMetric(float64(first.Milliseconds())/float64(b.N), "ms-to-first-sound")
+		})
+	}
+}
+
+// BenchmarkListen reports word errors, processor time per second of caller audio and the wait from the end of the turn
+// to the final text, for twenty sentences per voice.
+func BenchmarkListen(b *testing.B) {
+	for _, set := range []struct {
+		name string
+		l    voice.Listening
+	}{
+		{"telephone", telephone8k},
+		{"telephone-without-hints", voice.Listening{Rate: 8000}},
+		{"wideband", voice.Listening{Rate: 16000, Hints: practice}},
+	} {
+		if err := engines.Warm(b.Context(), set.l); err != nil {
+			b.Fatal(err)
+		}
+		for _, who := range []string{"rms", "kal16", "awb", "slt"} {
+			b.Run(set.name+"/"+who, func(b *testing.B) { benchListen(b, set.l, who) })
+		}
+	}
+}
+
+func benchListen(b *testing.B, l voice.Listening, who string) {
+	var said []providertest.Utterance
+	for _, text := range callers {
+		said = append(said, overPhone(b, text, who, l.Rate))
+	}
+	var used, audio, waited time.Duration
+	wrong, all := 0, 0
+	for b.Loop() {
+		tr, err := engines.Listen(b.Context(), l)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, u := range said {
+			began := cpu()
+			for pcm := range slices.Chunk(u.PCM, l.Rate/50) {
+				if err := tr.Write(pcm); err != nil {
+					b.Fatal(err)
+				}
+			}
+			drained(tr)
+			used += cpu() - began
+			audio += time.Duration(len(u.PCM)) * time.Second / time.Duration(l.Rate)
+			asked := time.Now()
+			final := finalText(b, tr)
+			waited += time.Since(asked)
+			wrong += providertest.Errors(u.Words, final)
+			all += len(strings.Fields(u.Words))
+			if os.Getenv("SHOW") != "" {
+				b.Logf("%-70s | %s", u.Words, final)
+			}
+		}
+		_ = tr.Close()
+	}
+	b.ReportMetric(100*float64(wrong)/float64(all), "%wrong-words")
+	b.ReportMetric(used.Seconds()/audio.Seconds(), "cpu/audio")
+	b.ReportMetric(float64(waited.Milliseconds())/float64(b.N*len(said)), "ms-to-final")
+}
+
+// drained waits until everything written has been recognised.
+func drained(tr voice.Transcriber) {
+	q := tr.(*stream).in
+	for {
+		q.mu.Lock()
+		idle := len(q.items) == 0
+		q.mu.Unlock()
+		if idle {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func finalText(b *testing.B, tr voice.Transcriber) string {
+	if err := tr.EndTurn(); err != nil {
+		b.Fatal(err)
+	}
+	for {
+		t, err := tr.Recv()
+		if err != nil {
+			b.Fatal(err)
+		}
+		if t.Final {
+			return t.Text
+		}
+	}
+}
+
+// BenchmarkCapacity lets callers speak at their own pace, half of the time as in a conversation, and reports how late the
+// final text is when as many are listened to at once as Capacity says, half and twice of that.
+func BenchmarkCapacity(b *testing.B) {
+	u := overPhone(b, callers[5], "rms", 8000)
+	if err := engines.Warm(b.Context(), telephone8k); err != nil {
+		b.Fatal(err)
+	}
+	for _, calls := range []int{1, engines.Capacity() / 2, engines.Capacity(), 2 * engines.Capacity()} {
+		b.Run(strconv.Itoa(calls), func(b *testing.B) {
+			before := resident()
+			var mu sync.Mutex
+			var waits []time.Duration
+			most := before
+			for b.Loop() {
+				var all sync.WaitGroup
+				for i := range calls {
+					all.Go(func() {
+						w := converse(b, u, time.Duration(i)*2*time.Second/time.Duration(calls))
+						mu.Lock()
+						waits = append(waits, w...)
+						most = max(most, resident())
+						mu.Unlock()
+					})
+				}
+				all.Wait()
+			}
+			slices.Sort(waits)
+			b.ReportMetric(float64(waits[len(waits)/2].Milliseconds()), "ms-to-final-p50")
+			b.ReportMetric(float64(waits[len(waits)*95/100].Milliseconds()), "ms-to-final-p95")
+			b.ReportMetric(float64(most-before)/float64(calls)/(1<<20), "MiB/call")
+		})
+	}
+}
+
+// converse is a call of three turns: the caller speaks, then is silent for as long while the assistant answers.
+func converse(b *testing.B, u providertest.Utterance, delay time.Duration) (waits []time.Duration) {
+	time.Sleep(delay)
+	tr := engines.listen(b.Context(), telephone8k, func() {})
+	defer func() { _ = tr.Close() }()
+	const frame = 160
+	due := time.Now()
+	play := func(pcm []int16) {
+		for f := range slices.Chunk(pcm, frame) {
+			due = due.Add(20 * time.Millisecond)
+			time.Sleep(time.Until(due))
+			_ = tr.Write(f)
+		}
+	}
+	for range 3 {
+		play(u.PCM)
+		asked := time.Now()
+		finalText(b, tr)
+		waits = append(waits, time.Since(asked))
+		play(make([]int16, len(u.PCM)))
+	}
+	return waits
+}
+
+// resident is the resident memory of this process in bytes, 0 where /proc is not there.
+func resident() int {
+	raw, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(raw))
+	pages, _ := strconv.Atoi(fields[1])
+	shared, _ := strconv.Atoi(fields[2])
+	return (pages - shared) * os.Getpagesize()
+}

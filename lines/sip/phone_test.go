@@ -5,8 +5,6 @@ import (
 	"errors"
 	"net/netip"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -308,17 +306,9 @@ func TestSessionTimerWeRefresh(t *testing.T) {
 // TestTorture sends every RFC 4475 message of sipgo's test data, over both transports, and then makes a call.
 func TestTorture(t *testing.T) {
 	t.Parallel()
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/emiago/sipgo").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(out)), "sip/testdata/torture/*/*.dat"))
-	if err != nil || len(files) < 45 {
-		t.Fatalf("%d torture messages, %v", len(files), err)
-	}
 	s, legs := answering(t)
 	p := newPhone(t, s)
-	for _, f := range files {
+	for _, f := range torture(t) {
 		b, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)

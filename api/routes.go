@@ -69,9 +69,14 @@ func (a *API) routes() []wire.Route {
 			groupRoutes(a.Labels, "label"),
 		)...),
 
-		wire.Section("Usage"),
+		wire.Section("Usage",
+			wire.On(messages, "GET /user/usage", 200, a.usage),
+			wire.Stream(messages, "GET /user/usage.csv", "text/csv", a.usageFile),
+		),
 
-		wire.Section("Live"),
+		wire.Section("Live",
+			wire.Stream(messages, "GET /user/events", "text/event-stream", a.follow),
+		),
 
 		wire.Section("Description", a.documentRoute()),
 

@@ -12,6 +12,7 @@ type info struct {
 	origin string // scheme and host for links
 	path   string // of the request, escaped, with the base
 	query  string
+	sent   http.Header
 }
 
 type infoKey struct{}
@@ -38,3 +39,6 @@ func Origin(ctx context.Context) string { return infoOf(ctx).origin }
 
 // Header is the header of the answer being prepared.
 func Header(ctx context.Context) http.Header { return infoOf(ctx).header }
+
+// RequestHeader is a header of the request; empty outside one.
+func RequestHeader(ctx context.Context, name string) string { return infoOf(ctx).sent.Get(name) }

@@ -129,7 +129,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Request-Id", id)
 	h.Set("X-Api-Version", "1")
 	x.r = r.WithContext(context.WithValue(r.Context(), infoKey{}, &info{
-		id: id, header: h, origin: s.origin(r), path: r.URL.EscapedPath(), query: r.URL.RawQuery}))
+		id: id, header: h, origin: s.origin(r), path: r.URL.EscapedPath(), query: r.URL.RawQuery, sent: r.Header}))
 	defer x.finish(began)
 	if err := x.dispatch(); err != nil {
 		x.fail(err)

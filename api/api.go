@@ -52,8 +52,9 @@ type Deps struct {
 	Campaigns       *campaigns.Campaigns
 	Messaging       *messaging.Messaging
 	Jobs            *jobs.Runner
-	Sim             *sim.Sim // nil = the simulator is off
-	PublicHistory   string   // which conversations a uuid alone may read: widget, all, none
+	Sim             *sim.Sim                                           // nil = the simulator is off
+	FirstVisit      func(ctx context.Context, owner accounts.ID) error // somebody opened the console by a one-time link; may be nil
+	PublicHistory   string                                             // which conversations a uuid alone may read: widget, all, none
 
 	PublicURL       string            // scheme and host for links; empty = those of the request
 	FieldAliases    map[string]string // vendor spelling → field name

@@ -33,9 +33,12 @@ type signInIn struct {
 
 func (a *API) signIn(ctx context.Context, in *signInIn) (wire.Message, error) {
 	var session string
+	var id accounts.ID
 	var err error
 	if in.Token != "" {
-		session, _, err = a.Accounts.Redeem(ctx, in.Token)
+		if session, id, err = a.Accounts.Redeem(ctx, in.Token); err == nil && a.FirstVisit != nil {
+			err = a.FirstVisit(ctx, id)
+		}
 	} else {
 		session, _, err = a.Accounts.SignIn(ctx, in.Email, in.Password)
 	}

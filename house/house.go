@@ -181,6 +181,7 @@ func (h *House) assistants(context.Context) error {
 // surface: settings of the HTTP API.
 func (h *House) surface(context.Context) error {
 	c := h.on.Config
+	h.FirstVisit = h.firstVisit
 	h.PublicURL, h.FieldAliases, h.CORSOrigins = c.PublicURL, c.Compat.FieldAliases, c.HTTP.CORSOrigins
 	h.PerKeyPerMinute, h.PublicHistory = c.Limits.PerKeyPerMinute, c.Conversations.PublicHistory
 	return nil

@@ -95,17 +95,18 @@ const synonymWeight = 0.6
 // range 0 to 1), and sorts them. total is the number of passages of the knowledgebase.
 func rank(asked []string, hits []hit, total int) {
 	counts := make([]map[string]float64, len(hits))
+	bodies := make([][]string, len(hits))
 	lengths, sum := make([]float64, len(hits)), 0.0
 	for i, h := range hits {
 		counts[i] = map[string]float64{}
 		for _, t := range words.Terms(h.Document + "\n" + h.Title) {
 			counts[i][t] += 0.5
 		}
-		body := words.Terms(h.Text)
-		for _, t := range body {
+		bodies[i] = words.Terms(h.Text)
+		for _, t := range bodies[i] {
 			counts[i][t]++
 		}
-		lengths[i] = float64(len(body))
+		lengths[i] = float64(len(bodies[i]))
 		sum += lengths[i]
 	}
 	mean := sum / float64(max(1, len(hits)))
@@ -121,7 +122,10 @@ func rank(asked []string, hits []hit, total int) {
 			}
 		}
 		n := float64(max(total, len(hits)))
-		weights[q] = math.Log(1 + (n-min(df, n)+0.5)/(df+0.5))
+		weights[q] = math.Log(1 + (n+1)/(df+0.5))
+		if words.Hint(t) {
+			weights[q] *= 0.4
+		}
 		best += weights[q]
 	}
 	for i := range hits {
@@ -135,7 +139,7 @@ func rank(asked []string, hits []hit, total int) {
 				score += weight * n * 1.5 / (n + 0.5*(0.6+0.4*lengths[i]/max(1, mean)))
 			}
 		}
-		hits[i].score = min(1, score/max(best, 1e-9)/1.5*1.25) + 0.02*float64(neighbours(asked, hits[i].Text))
+		hits[i].score = score/max(best, 1e-9) + 0.02*float64(neighbours(asked, bodies[i]))
 		hits[i].score = min(1, hits[i].score)
 	}
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.ID, b.ID)) })
@@ -150,11 +154,7 @@ func synonym(t string, counts map[string]float64) (n float64) {
 }
 
 // neighbours counts the pairs of words that stand next to each other in the query and in the text.
-func neighbours(asked []string, text string) (n int) {
-	if len(asked) < 2 {
-		return 0
-	}
-	body := words.Terms(text)
+func neighbours(asked, body []string) (n int) {
 	for q := range len(asked) - 1 {
 		for i := range len(body) - 1 {
 			if body[i] == asked[q] && body[i+1] == asked[q+1] {

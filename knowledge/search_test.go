@@ -62,7 +62,7 @@ func TestExam(t *testing.T) {
 	})
 }
 
-const leastFirst, leastThird = 33, 39
+const leastFirst, leastThird = 33, 40
 
 // BenchmarkSearch asks the evaluation set and reports how many of its questions are answered.
 func BenchmarkSearch(b *testing.B) {

@@ -15,14 +15,17 @@ func Terms(s string) []string {
 	for _, w := range Tokens(fold(s)) {
 		if unspaced(w) {
 			out = append(out, pairs(w)...)
-		} else if !Stop(w) || len(w) > 3 && questionWord[w] {
+		} else if !Stop(w) || questionWord[w] {
 			out = append(out, Stem(w))
 		}
 	}
 	return out
 }
 
-var questionWord = set("when where who")
+// Hint reports a question word: it says what kind of thing is wanted, not what it is about.
+func Hint(term string) bool { return questionWord[term] }
+
+var questionWord = set("when where")
 
 // fold removes accents: café is cafe.
 func fold(s string) string {

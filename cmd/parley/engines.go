@@ -39,8 +39,8 @@ func openEngines(cfg *config.Config) (*engines, error) {
 	if e.cfg.BaseURL == "" {
 		e.cfg.Model, e.cfg.STTModel, e.cfg.TTSModel = or(e.cfg.Model, vendorChat), or(e.cfg.STTModel, vendorTranscription), or(e.cfg.TTSModel, vendorSpeech)
 	}
-	if e.cfg.Model == "" && e.cfg.STTModel == "" && e.cfg.TTSModel == "" {
-		return nil, misuse{fmt.Errorf("openai.base_url: name at least one of openai.model, openai.stt_model, openai.tts_model")}
+	if e.cfg.Model == "" && e.cfg.STTModel == "" && e.cfg.TTSModel == "" && e.cfg.EmbeddingModel == "" {
+		return nil, misuse{fmt.Errorf("openai.base_url: name at least one of openai.model, openai.stt_model, openai.tts_model, openai.embedding_model")}
 	}
 	e.remote = openai.New(openai.Config{BaseURL: e.cfg.BaseURL, Key: e.cfg.APIKey})
 	return e, nil
@@ -66,7 +66,11 @@ func (e *engines) forHouse() house.Engines {
 	if e.remote != nil {
 		offer = offer.OpenAI(e.cfg.Model, e.cfg.TTSModel, e.cfg.STTModel, nil)
 	}
-	return house.Engines{Offer: offer, Chat: e.chat, Preview: e.preview}
+	out := house.Engines{Offer: offer, Chat: e.chat, Preview: e.preview}
+	if e.remote != nil && e.cfg.EmbeddingModel != "" {
+		out.Embed = e.remote.Embedder(e.cfg.EmbeddingModel)
+	}
+	return out
 }
 
 // chat is the text model behind an entry of the catalog.

@@ -67,3 +67,35 @@ func TestToolLimit(t *testing.T) {
 	s.Send("POST /user/tools", `{"name":"b","description":"d","endpoint":"https://example.com","method":"GET"}`).
 		Want(422, `{"message":"Your plan allows 1 mid-call tool, and you have that many. Delete one, or change the plan."}`)
 }
+
+// TestToolSecrets uses a tool in a chat and looks for its secrets wherever a conversation leaves traces.
+//
+// Contract: 9.3 9.5 13.3
+func TestToolSecrets(t *testing.T) {
+	sent := ""
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		sent = r.Header.Get("X-Key") + " " + string(body)
+		io.WriteString(w, `{"message":"Your parcel arrives today."}`)
+	}))
+	defer endpoint.Close()
+	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
+		s.Send("POST /user/tools", `{"name":"track","description":"Use when the customer asks where a parcel is","endpoint":"`+endpoint.URL+`","method":"POST",
+			"headers":[{"name":"X-Key","value":"s3cret-header"}],"static_fields":[{"key":"shop","value":"s3cret-field"}]}`).Want(201)
+		var atRest string
+		if err := s.DB.Get(t.Context(), &atRest, `SELECT headers || static_fields FROM tools`); err != nil || strings.Contains(atRest, "s3cret") {
+			t.Errorf("at rest: %s %v", atRest, err)
+		}
+		id := s.Send("POST /user/assistant", `{"name":"Desk","voice_id":1,"language_id":1,"type":"inbound","mode":"pipeline","timezone":"UTC","initial_message":"Hi.",
+			"system_prompt":"You help.","llm_model_id":1,"tool_ids":[1]}`).Want(201).Text("data.id")
+		chat := s.Send("POST /conversations", `{"assistant_id":"`+s.Send("GET /user/assistant/"+id, "").Text("data.uuid")+`"}`).Want(200).Text("conversation_id")
+		reply := s.Send("POST /conversations/"+chat+"/messages", `{"message":"Where is my parcel?"}`).Want(200)
+		if sent != `s3cret-header {"shop":"s3cret-field"}` || !strings.HasPrefix(reply.Text("message"), "Your parcel arrives today.") {
+			t.Errorf("sent %q, answered %s", sent, reply.Body)
+		}
+		history := s.Send("GET /conversations/"+chat, "").Want(200)
+		if got := history.Text("history.2.function_calls.0.name"); got != "track" || strings.Contains(history.Body+reply.Body, "s3cret") {
+			t.Errorf("history %s", history.Body)
+		}
+	})
+}

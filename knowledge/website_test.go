@@ -186,7 +186,7 @@ func TestReadingIsResumed(t *testing.T) {
 		l := newLab(t, d)
 		base := l.base(l.ada, "Book")
 		var b strings.Builder
-		for i := range 3000 {
+		for i := range 600 {
 			fmt.Fprintf(&b, "Sentence number %d is about topic%d. ", i, i)
 		}
 		doc := l.add(base, txt("Book", b.String()))

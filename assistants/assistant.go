@@ -160,6 +160,12 @@ func (s *Assistants) List(ctx context.Context, q db.Q, owner accounts.ID, typ st
 	return s.load(ctx, q, `account_id = $1 AND ($2 = '' OR type = $2) ORDER BY id DESC`, int64(owner), typ)
 }
 
+// Had reports whether the account has, or ever had, an assistant.
+func (s *Assistants) Had(ctx context.Context, q db.Q, owner accounts.ID) (had bool, err error) {
+	err = q.Get(ctx, &had, `SELECT EXISTS (SELECT 1 FROM assistants WHERE account_id = $1)`, int64(owner))
+	return had, err
+}
+
 // Page gives one page of an account's assistants, newest first, and how many there are.
 func (s *Assistants) Page(ctx context.Context, q db.Q, owner accounts.ID, offset, limit int) ([]Assistant, int, error) {
 	var total int

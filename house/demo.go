@@ -2,7 +2,7 @@ package house
 
 import (
 	"context"
-	"encoding/json"
+	"fmt"
 
 	"parley/accounts"
 	"parley/assistants"
@@ -10,34 +10,60 @@ import (
 	"parley/wire"
 )
 
-const demoPrompt = `You are the demo assistant of parley, a platform for AI calls and messages that runs on its owner's machine.
-Talk like a friendly person on the telephone: one or two short sentences, then let the other person speak.
-You can explain what parley does: assistants that answer and place calls, chat on web pages and WhatsApp, use
-knowledgebases and tools, and run campaigns. When the other person says goodbye, say goodbye and end the call.`
-
-// firstVisit gives an account that has no assistant one to talk to, when its owner opens the console.
+// firstVisit gives an account that never had an assistant one to talk to, when its owner opens the console. A demo that was deleted does not come back.
 func (h *House) firstVisit(ctx context.Context, owner accounts.ID) error {
-	have, err := h.Assistants.List(ctx, h.DB, owner, "")
-	if err != nil || len(have) > 0 {
+	had, err := h.Assistants.Had(ctx, h.DB, owner)
+	if err != nil || had {
 		return err
 	}
-	language := catalog.LanguageOf("en")
-	voice, ok := h.Catalog.DefaultVoice(language.ID, catalog.Pipeline)
-	if !ok {
-		return nil
+	english := catalog.LanguageOf("en").ID
+	voice, ok := h.Catalog.DefaultVoice(english, catalog.Pipeline)
+	model := h.Catalog.DefaultModel(catalog.LLM)
+	if !ok || model == 0 {
+		return nil // nothing here can hold a conversation
 	}
-	raw, err := json.Marshal(map[string]any{
-		"name": "Demo", "type": "inbound", "mode": "pipeline", "timezone": "UTC", "language_id": language.ID, "voice_id": voice.ID,
-		"llm_model_id": h.Catalog.DefaultModel(catalog.LLM), "initial_message": "Hello, I am the parley demo assistant. What would you like to know?",
-		"system_prompt": demoPrompt, "record": true, "tools": []map[string]any{{"type": "end_call"}},
-	})
-	if err != nil {
+	f := assistants.Fields{
+		Name: wire.Some("Demo: Harbour Bikes"), Type: wire.Some("inbound"), Mode: wire.Some(string(catalog.Pipeline)),
+		VoiceID: wire.Some(voice.ID), LanguageID: wire.Some(english), LLMModelID: wire.Some(model), Timezone: wire.Some("UTC"),
+		InitialMessage: wire.Some("Hello, this is Harbour Bikes. How can I help you?"),
+		SystemPrompt:   wire.Some(demoPrompt), Record: wire.Some(true),
+		PostCallSchema: wire.Some([]assistants.SchemaItem{
+			{Name: "topic", Type: "string", Description: "What the caller wanted"},
+			{Name: "call_back", Type: "bool", Description: "Whether the caller wants to be called back"},
+		}),
+	}
+	if err := f.Tools.UnmarshalJSON([]byte(`[{"type":"end_call"}]`)); err != nil {
 		return err
 	}
-	change := assistants.Change{By: assistants.By{Name: "parley"}}
-	if err := wire.ReadJSON(raw, &change.Fields); err != nil {
-		return err
+	if _, _, err := h.Assistants.Create(ctx, owner, assistants.Change{Fields: f, By: assistants.By{Name: "parley"}}); err != nil {
+		return fmt.Errorf("demo assistant: %w", err)
 	}
-	_, _, err = h.Assistants.Create(ctx, owner, change)
-	return err
+	return nil
 }
+
+// demoPrompt is read by people, by any language model, and literally by the built-in one.
+const demoPrompt = `You answer the phone of Harbour Bikes, a bicycle rental and repair shop at the harbour.
+Be friendly and brief: one or two short sentences per answer. Answer only from the FAQ below. When you do not know, offer a call back.
+
+FAQ:
+Q: What are your opening hours?
+A: We are open every day from nine in the morning until six in the evening.
+Q: When do you open and close?
+A: We are open every day from nine in the morning until six in the evening.
+Q: What are your prices?
+A: A city bike is 15 euros a day, and an electric bike is 30 euros a day.
+Q: How much does it cost to rent a bike?
+A: A city bike is 15 euros a day, and an electric bike is 30 euros a day.
+Q: How much is a repair?
+A: A repair starts at 20 euros, and a flat tyre takes about half an hour.
+Q: Where are you? What is your address?
+A: We are at Pier 4, right next to the ferry terminal.
+Q: Do you have bikes for children?
+A: Yes, we have bikes for children from four years on, and seats for the little ones.
+Q: Do I need to book or reserve?
+A: You do not need to book. On sunny weekends it is better to come early.
+Q: Are you a robot? Who are you?
+A: I am the demo assistant of parley, running on this machine. You can change everything about me.
+
+If a caller asks for a person, or wants to leave a message, say that you cannot connect them and note their number for a call back.
+`

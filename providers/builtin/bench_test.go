@@ -29,16 +29,17 @@ func BenchmarkSpeak(b *testing.B) {
 			if err := engines.Prepare(b.Context(), voice.Speech{Text: "warm", Voice: who.code}); err != nil {
 				b.Fatal(err)
 			}
-			var first, spoken time.Duration
+			var first, work, spoken time.Duration
 			began := cpu()
 			for b.Loop() {
-				start, heard := time.Now(), false
+				start, before, heard := time.Now(), cpu(), false
 				for f, err := range engines.Speak(b.Context(), s) {
 					if err != nil {
 						b.Fatal(err)
 					}
 					if !heard {
 						first += time.Since(start)
+						work += cpu() - before
 						heard = true
 					}
 					spoken += f.Dur()
@@ -46,6 +47,7 @@ func BenchmarkSpeak(b *testing.B) {
 			}
 			b.ReportMetric((cpu()-began).Seconds()/spoken.Seconds(), "cpu/audio")
 			b.ReportMetric(float64(first.Milliseconds())/float64(b.N), "ms-to-first-sound")
+			b.ReportMetric(float64(work.Milliseconds())/float64(b.N), "cpu-ms-to-first-sound")
 		})
 	}
 }
@@ -138,7 +140,7 @@ func finalText(b *testing.B, tr voice.Transcriber) string {
 }
 
 // BenchmarkCapacity lets callers speak at their own pace, half of the time as in a conversation, and reports how late the
-// final text is when as many are listened to at once as Capacity says, half and twice of that.
+// final text is and what a call costs, when one is listened to, as many as Capacity says, half and twice of that.
 func BenchmarkCapacity(b *testing.B) {
 	u := overPhone(b, callers[5], "rms", 8000)
 	if err := engines.Warm(b.Context(), telephone8k); err != nil {
@@ -150,7 +152,9 @@ func BenchmarkCapacity(b *testing.B) {
 			var mu sync.Mutex
 			var waits []time.Duration
 			most := before
+			var spent, lasted time.Duration
 			for b.Loop() {
+				began, start := cpu(), time.Now()
 				var all sync.WaitGroup
 				for i := range calls {
 					all.Go(func() {
@@ -162,7 +166,10 @@ func BenchmarkCapacity(b *testing.B) {
 					})
 				}
 				all.Wait()
+				spent += cpu() - began
+				lasted += time.Since(start)
 			}
+			b.ReportMetric(spent.Seconds()/lasted.Seconds()/float64(calls), "cores/call")
 			slices.Sort(waits)
 			b.ReportMetric(float64(waits[len(waits)/2].Milliseconds()), "ms-to-final-p50")
 			b.ReportMetric(float64(waits[len(waits)*95/100].Milliseconds()), "ms-to-final-p95")

@@ -7,13 +7,6 @@ import { Toast } from './ui'
 import { account, Welcome } from './session'
 import { pages } from './pages'
 
-function Theme() {
-  const [theme, set] = useState(document.documentElement.dataset.theme ?? '')
-  const next = { '': 'dark', dark: 'light', light: '' }[theme] ?? ''
-  const flip = () => { document.documentElement.dataset.theme = next; localStorage.setItem('theme', next); set(next) }
-  return <button type="button" class="quiet" onClick={flip}>Theme: {theme || 'system'}</button>
-}
-
 function Nav() {
   const { path } = useLocation()
   const [open, set] = useState(false)
@@ -24,7 +17,7 @@ function Nav() {
       <a class="brand" href="/console"><span aria-hidden="true">≋</span> parley</a>
       <button type="button" class="menu quiet" aria-expanded={open} onClick={() => set(!open)}>Menu</button>
       <ul>{pages.filter(p => p.name).map(p => <li><a href={p.path} aria-current={here(p.path) ? 'page' : undefined}>{p.name}</a></li>)}</ul>
-      <footer><span class="muted small">{account.value?.email}</span><Theme /></footer>
+      <footer><span class="muted small">{account.value?.email}</span></footer>
     </nav>
   )
 }
@@ -37,7 +30,8 @@ function App() {
   useEffect(() => {
     const out = () => { account.value = null }
     window.addEventListener('signed-out', out)
-    load()
+    if (new URLSearchParams(location.search).has('token')) set(true) // a one-time link signs in first
+    else load()
     return () => window.removeEventListener('signed-out', out)
   }, [])
   if (!ready) return <p class="muted pad" aria-busy="true">Loading…</p>

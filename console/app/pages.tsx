@@ -5,11 +5,17 @@ import { Assistants } from './pages/assistants'
 import { Call } from './pages/call'
 import { Calls } from './pages/calls'
 import { Conversations } from './pages/conversations'
+import { CampaignPage, Campaigns } from './pages/campaigns'
 import { Developers } from './pages/developers'
 import { Knowledge, KnowledgeBase } from './pages/knowledge'
+import { Numbers } from './pages/numbers'
+import { Reference } from './pages/reference'
+import { Settings } from './pages/settings'
+import { Simulator } from './pages/simulator'
 import { Talk } from './pages/talk'
 import { Tools } from './pages/tools'
 import { Usage } from './pages/usage'
+import { WhatsApp } from './pages/whatsapp'
 
 export const pages: { path: string; name?: string; page: ComponentType<any> }[] = [
   { path: '/console', name: 'Talk', page: Talk },
@@ -18,9 +24,16 @@ export const pages: { path: string; name?: string; page: ComponentType<any> }[] 
   { path: '/console/calls', name: 'Calls', page: Calls },
   { path: '/console/calls/:id', page: Call },
   { path: '/console/conversations', name: 'Conversations', page: Conversations },
+  { path: '/console/whatsapp', name: 'WhatsApp', page: WhatsApp },
+  { path: '/console/campaigns', name: 'Campaigns', page: Campaigns },
+  { path: '/console/campaigns/:id', page: CampaignPage },
+  { path: '/console/numbers', name: 'Numbers', page: Numbers },
   { path: '/console/knowledge', name: 'Knowledge', page: Knowledge },
   { path: '/console/knowledge/:id', page: KnowledgeBase },
   { path: '/console/tools', name: 'Tools', page: Tools },
   { path: '/console/developers', name: 'Developers', page: Developers },
+  { path: '/console/reference', page: Reference },
   { path: '/console/usage', name: 'Usage', page: Usage },
+  { path: '/console/simulator', name: 'Simulator', page: Simulator },
+  { path: '/console/settings', name: 'Settings', page: Settings },
 ]

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { useLocation, useRoute } from 'preact-iso/router'
 import { curl, del, get, post, put } from '../api'
-import { attempt, Badge, Button, Card, Choice, Copy, errorsOf, Field, Loaded, Page, Request, say, Switch, Text, useLoad, when, type Errors } from '../ui'
+import { attempt, Badge, Button, Card, Choice, Copy, errorsOf, Field, Loaded, Page, Request, say, Switch, Tabs, Text, useLoad, when, type Errors } from '../ui'
 import type { Assistant, Named, Voice } from './assistants'
 
 type Refs = { voices: Voice[]; languages: Named[]; llm: Named[]; realtime: Named[]; bases: Named[]; tools: Named[]; numbers: (Named & { phone_number: string; is_available: boolean })[]; synthesizers: Named[]; transcribers: Named[] }
@@ -125,13 +125,12 @@ function Editor({ was, refs, reload }: { was: Assistant; refs: Refs; reload: () 
       <Button kind="primary" disabled={!dirty} onClick={save}>Save</Button></>}>
       <div class="split">
         <div>
-          <div class="tabs" role="tablist">{names.map(t => <button role="tab" type="button" id={`tab-${t}`} aria-selected={t === tab} aria-controls="panel" onClick={() => setTab(t)}>{t}{errorsAt(t) ? ' ●' : ''}</button>)}</div>
-          <section class="card" role="tabpanel" id="panel" aria-labelledby={`tab-${tab}`}>
+          <Tabs names={names} now={tab} go={setTab} mark={t => !!errorsAt(t)} class="card">
             {tabs[tab]?.map(s => <Input spec={s} now={now} refs={refs} error={errors[s.key] ?? Object.entries(errors).find(([k]) => k.startsWith(s.key + '.'))?.[1]} onInput={v => change(c => ({ ...c, [s.key]: v }))} />)}
             {tab === 'Tools' && <CustomTools refs={refs} chosen={now.tool_ids ?? []} onInput={v => change(c => ({ ...c, tool_ids: v }))} />}
             {tab === 'Embed' && <Embed uuid={was.uuid} />}
             {tab === 'Versions' && <Versions id={was.id} reload={reload} />}
-          </section>
+          </Tabs>
           {dirty && <Request command={curl('PUT', `/user/assistant/${was.id}`, changes)} />}
         </div>
         <Test assistant={was.uuid} saved={!dirty} />

@@ -216,3 +216,13 @@ func (c *Calls) SetRecording(ctx context.Context, q db.Q, id ID, key string) err
 	_, err := q.Exec(ctx, `UPDATE calls SET recording = $1 WHERE id = $2`, null(key), id)
 	return err
 }
+
+// BySignal finds a call by the id it has in signalling; ErrNotFound when there is none.
+func (c *Calls) BySignal(ctx context.Context, q db.Q, signalID string) (ID, error) {
+	var id ID
+	err := q.Get(ctx, &id, `SELECT id FROM calls WHERE signal_id = $1 ORDER BY id DESC LIMIT 1`, signalID)
+	if errors.Is(err, db.ErrNone) {
+		err = ErrNotFound
+	}
+	return id, err
+}

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,11 +27,15 @@ type Network struct {
 	line  *sip.Server
 	plane *media.Plane
 	deps  NetworkDeps
+	home  sip.Trunk // the installation's own SIP address: where simulated callers call
 
 	ctx  context.Context
 	stop context.CancelFunc
 	wg   sync.WaitGroup
 }
+
+// DefaultNumber is the caller number of the simulated default line.
+const DefaultNumber = "+14155550100"
 
 // NetworkDeps are what the phones speak and hear with.
 type NetworkDeps struct {
@@ -57,7 +62,7 @@ func (s *Sim) OpenNetwork(d NetworkDeps) (*Network, error) {
 	var err error
 	n.line, err = sip.Start(sip.Config{
 		Listen: []string{"udp://127.0.0.1:0"}, Media: d.Plane, Open: true, SessionExpires: -1,
-		Default: &d.Home, Route: n.route, OnCall: n.ring,
+		Default: &n.home, Route: n.route, OnCall: n.ring,
 	})
 	if err != nil {
 		n.stop()
@@ -65,6 +70,13 @@ func (s *Sim) OpenNetwork(d NetworkDeps) (*Network, error) {
 	}
 	s.network = n
 	return n, nil
+}
+
+// Home tells where the installation listens: udp://HOST:PORT. It is said once, before the first call.
+func (n *Network) Home(address string) error {
+	at, err := netip.ParseAddrPort(strings.TrimPrefix(address, "udp://"))
+	n.home = sip.Trunk{Address: at.Addr().String(), Port: int(at.Port()), Transport: "udp", Format: "+e164", Auth: "ip"}
+	return err
 }
 
 // Close hangs everything up.

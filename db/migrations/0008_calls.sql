@@ -75,6 +75,8 @@ CREATE TABLE do_not_call (
     UNIQUE (account_id, phone)
 );
 
+CREATE INDEX calls_signal ON calls (signal_id) WHERE signal_id IS NOT NULL;
+
 -- +goose Down
 DROP TABLE do_not_call;
 DROP TABLE call_events;

@@ -13,6 +13,7 @@ import (
 	"parley/assistants"
 	"parley/billing"
 	"parley/blobs"
+	"parley/calls"
 	"parley/campaigns"
 	"parley/catalog"
 	"parley/chats"
@@ -25,6 +26,7 @@ import (
 	"parley/messaging"
 	"parley/numbers"
 	"parley/sim"
+	"parley/switchboard"
 	"parley/tools"
 	"parley/webhooks"
 	"parley/wire"
@@ -48,6 +50,9 @@ type Deps struct {
 	Knowledge       *knowledge.Room
 	Webhooks        *webhooks.Webhooks
 	Chats           *chats.Chats
+	Calls           *calls.Calls
+	Switchboard     *switchboard.Switchboard
+	Browsers        BrowserLine // nil = no calls from browsers
 	Live            *live.Hub
 	Campaigns       *campaigns.Campaigns
 	Messaging       *messaging.Messaging

@@ -37,7 +37,7 @@ func (a *API) routes() []wire.Route {
 			wire.On(messages, "GET /user/assistants/phone-numbers", 200, a.attachable),
 		),
 
-		wire.Section("Calls"),
+		wire.Section("Calls", slices.Concat(a.callRoutes(), a.webCallRoutes())...),
 
 		wire.Section("Campaigns", a.campaignRoutes()...),
 
@@ -158,9 +158,6 @@ func (a *API) whatsappRoutes() []wire.Route {
 }
 
 func (a *API) campaignRoutes() []wire.Route {
-	if a.Campaigns == nil {
-		return nil
-	}
 	return []wire.Route{
 		wire.On(messages.Saying(dataInvalid), "POST /user/campaigns", 201, a.createCampaign, wire.Alias("POST /user/campaign"),
 			wire.Idempotent(), wire.Require("name", "assistant_id")),
@@ -173,9 +170,6 @@ func (a *API) campaignRoutes() []wire.Route {
 }
 
 func (a *API) leadRoutes() []wire.Route {
-	if a.Campaigns == nil {
-		return nil
-	}
 	return []wire.Route{
 		wire.On(messages, "POST /user/lead", 200, a.createLead, wire.Alias("POST /user/leads"), wire.Idempotent()),
 		wire.On(messages, "POST /user/leads/import", 200, a.importLeads, wire.Multipart()),

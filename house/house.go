@@ -24,6 +24,7 @@ import (
 	"parley/knowledge"
 	"parley/live"
 	"parley/secrets"
+	"parley/switchboard"
 )
 
 // Engines is what the installation can think, speak and hear with.
@@ -31,6 +32,8 @@ type Engines struct {
 	Offer catalog.Offer
 	// Chat gives the text model behind an entry of the catalog.
 	Chat func(m catalog.Model) (agent.Engine, error)
+	// Talk are the engines of calls.
+	Talk switchboard.Engines
 	// Preview speaks a voice's sample as a WAV file; nil = voices cannot be heard.
 	Preview func(ctx context.Context, v catalog.Voice) ([]byte, error)
 	// Embed lets knowledgebases be searched by meaning too; nil = by words alone.
@@ -81,6 +84,8 @@ func New(ctx context.Context, f Foundations) (*House, error) {
 		h.webhooks,
 		h.chats,
 		h.messaging,
+		h.calls,
+		h.campaigns,
 		h.surface,
 	} {
 		if err := build(ctx); err != nil {

@@ -2,10 +2,16 @@ package house
 
 import (
 	"context"
+	"io"
 	"net"
+	"net/http"
+	"time"
 
 	"parley/fault"
+	"parley/guard"
+	"parley/lines/media"
 	"parley/sim"
+	"parley/voice"
 )
 
 // simulator: the pretend world, while nothing real is configured and nobody but this machine can reach it.
@@ -38,4 +44,36 @@ func missing(err error) error {
 		return nil
 	}
 	return err
+}
+
+// Network opens the pretend telephone network on a media plane; nil without the simulator.
+func (h *House) Network(plane *media.Plane, speak voice.Synthesizer, hear voice.OpenTranscriber) (*sim.Network, error) {
+	if h.Sim == nil {
+		return nil, nil
+	}
+	return h.Sim.OpenNetwork(sim.NetworkDeps{
+		Plane: plane, Speak: speak, Hear: hear, Files: h.Blobs, Scratch: h.on.Config.DataPath("scratch"), Fetch: h.fetch,
+		CallOf: func(ctx context.Context, signalID string) (int64, bool, error) {
+			id, err := h.Calls.BySignal(ctx, h.DB, signalID)
+			return int64(id), known(err), missing(err)
+		},
+		Owned: func(ctx context.Context, number string) (bool, error) {
+			_, ok, err := callNumbers{h}.Called(ctx, h.DB, 0, number)
+			return ok, err
+		},
+	})
+}
+
+// fetch reads a small file from an address that a customer chose.
+func (h *House) fetch(ctx context.Context, url string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	res, err := h.Guard.Client(guard.Options{Timeout: 15 * time.Second}).Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	return io.ReadAll(io.LimitReader(res.Body, 20<<20))
 }

@@ -30,7 +30,7 @@ func (r *Runner) makeLanes() []*lane {
 	var lanes []*lane
 	for _, name := range slices.Sorted(maps.Keys(r.kinds)) {
 		k := r.kinds[name]
-		if r.only != nil && !slices.Contains(r.only, k.Queue) {
+		if r.only != nil && !slices.Contains(r.only, k.Queue) || slices.Contains(r.never, k.Queue) {
 			continue
 		}
 		l := shared[k.Queue]

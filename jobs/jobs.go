@@ -82,6 +82,7 @@ type Runner struct {
 	grace     time.Duration
 	parallel  map[string]int // queue → runs at once on this node
 	only      []string       // queues this node works; nil = all
+	never     []string       // queues it leaves to others
 
 	kinds    map[string]kind
 	periodic map[string]time.Duration
@@ -116,6 +117,11 @@ type Option func(*Runner)
 // Queues restricts the node to some queues; none at all makes a node that only adds jobs.
 func Queues(names ...string) Option {
 	return func(r *Runner) { r.only = append([]string{}, names...) }
+}
+
+// Except leaves some queues to other nodes.
+func Except(names ...string) Option {
+	return func(r *Runner) { r.never = append(r.never, names...) }
 }
 
 // Lease sets how long a silent node keeps its jobs (default 15 s); it renews three times as often.

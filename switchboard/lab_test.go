@@ -64,6 +64,9 @@ func newLab(t *testing.T, d *db.DB) *lab {
 	owner, err := l.people.Create(t.Context(), d, accounts.Draft{Name: "A", Email: "a@p.example"})
 	l.must(err)
 	l.owner = owner.ID
+	_, err = d.Exec(t.Context(), `INSERT INTO phone_numbers (id, account_id, number, country_code, type, state, created_at, updated_at)
+		VALUES (7, $1, $2, 'DE', 'normal', 'active', 1, 1)`, l.owner, deskNumber)
+	l.must(err)
 	cat, err := catalog.Open(t.Context(), d, catalog.Offer{
 		Speech:  []catalog.Speech{{Code: "fake", Name: "Fake", Languages: []string{"en"}, Voices: []catalog.NewVoice{{Code: "v", Name: "V"}}}},
 		Hearing: []catalog.Hearing{{Code: "fake", Name: "Fake", Languages: []string{"en"}}},

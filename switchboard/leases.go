@@ -3,6 +3,7 @@ package switchboard
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"parley/calls"
@@ -19,6 +20,7 @@ func (s *Switchboard) Recover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	left = slices.DeleteFunc(left, func(c calls.Call) bool { return s.find(c.ID) != nil })
 	return s.bury(ctx, left)
 }
 
@@ -72,6 +74,9 @@ func (s *Switchboard) Run(ctx context.Context) error {
 		}
 	})
 	defer forget()
+	if err := s.Recover(ctx); err != nil {
+		s.Log.Error("calls of an earlier life not ended", "error", err) // the reaper will
+	}
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	renewed, reaped := time.Now(), time.Now()

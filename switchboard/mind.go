@@ -85,9 +85,9 @@ func (m *mind) turn(q voice.Thinking, endCall func(context.Context) error) *agen
 	for _, c := range m.custom {
 		t.Functions = append(t.Functions, m.function(c))
 	}
-	if base := a.KnowledgebaseID.V; base != 0 && m.board.Search != nil {
+	if a.KnowledgebaseID.V != 0 && m.board.Search != nil {
 		find := func(ctx context.Context, query string) ([]agent.Passage, error) {
-			return m.board.Search(ctx, a.Owner, base, query)
+			return m.board.Search(ctx, a, query)
 		}
 		if a.KnowledgebaseMode.V == "prompt" {
 			t.Recall = find

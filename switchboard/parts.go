@@ -250,18 +250,36 @@ func fieldsOf(schema []assistants.SchemaItem) []agent.Field {
 	return out
 }
 
-// warm has the greeting synthesised while it rings.
+// warmTime bounds the preparations for one call.
+const warmTime = 10 * time.Second
+
+// warm has the greeting synthesised and the recogniser made ready while it rings. The conversation does not wait for it.
 func (s *Switchboard) warm(a assistants.Assistant, call calls.Call) {
 	c := s.cast(a)
-	cfg := configOf(a, s.values(a, call))
-	if cfg.Greeting == "" || s.Engines.Mouths[c.mouth] == nil {
-		return
+	cfg, _, err := s.conversation(a, call)
+	if err != nil {
+		return // said when the call is answered
 	}
-	sp := cfg.Speech
-	sp.Text, sp.Voice, sp.Language = cfg.Greeting, c.voice, cfg.Language
-	s.spawn(func() {
-		ctx, stop := context.WithTimeout(s.ctx, 10*time.Second)
-		defer stop()
-		s.phrases.warm(ctx, c.mouth, s.Engines.Mouths[c.mouth], sp)
-	})
+	ready := func(do func(ctx context.Context)) {
+		s.spawn(func() {
+			ctx, stop := context.WithTimeout(s.ctx, warmTime)
+			defer stop()
+			do(ctx)
+		})
+	}
+	if cfg.Greeting != "" {
+		sp := cfg.Speech
+		sp.Text, sp.Language = cfg.Greeting, cfg.Language
+		ready(func(ctx context.Context) { s.phrases.warm(ctx, c.mouth, s.Engines.Mouths[c.mouth], sp) })
+	}
+	if warm := s.Engines.Warm[c.ears]; warm != nil {
+		ready(func(ctx context.Context) {
+			if err := warm(ctx, cfg.Listening(phoneRate)); err != nil {
+				s.Log.Debug("recogniser not made ready", "error", err)
+			}
+		})
+	}
 }
+
+// phoneRate is the rate a call is prepared for before its line is known: that of most telephones, in Hz.
+const phoneRate = 8000

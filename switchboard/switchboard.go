@@ -59,6 +59,8 @@ type Engines struct {
 	Ears   map[string]voice.OpenTranscriber
 	Mouths map[string]voice.Synthesizer
 	Minds  map[string]func(model string) agent.Model
+	// Warm makes ready what a recogniser will be opened with, while it rings.
+	Warm map[string]func(context.Context, voice.Listening) error
 	// Most is how many conversations of this process may use a provider at once; a provider that is not named has no limit.
 	Most map[string]int
 	// Default is the provider that stands in where an assistant's own has no engine of a kind.
@@ -79,8 +81,8 @@ type Deps struct {
 	Files      Files
 	Engines    Engines
 	Dialer     lines.Dialer
-	// Search finds passages of a knowledgebase; nil = nothing is ever found.
-	Search func(ctx context.Context, owner accounts.ID, base int64, query string) ([]agent.Passage, error)
+	// Search finds passages of an assistant's knowledgebase; nil = nothing is ever found.
+	Search func(ctx context.Context, a assistants.Assistant, query string) ([]agent.Passage, error)
 	// Settled are told of every call that is over for good, in the transaction that makes it so, in order.
 	Settled []func(ctx context.Context, tx *db.Tx, c calls.Call) error
 

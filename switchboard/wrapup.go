@@ -19,13 +19,16 @@ const (
 	kindDial   = "calls.dial"
 )
 
+// Dialling is the queue of calls to be placed; processes that hold calls work it.
+const Dialling = "dial"
+
 type callArgs struct {
 	ID calls.ID `json:"id"`
 }
 
 func (s *Switchboard) registerJobs() {
 	s.Jobs.Register(kindSettle, jobs.Options{Queue: "calls", Timeout: 2 * time.Minute, MaxAttempts: 20}, s.settleJob)
-	s.Jobs.Register(kindDial, jobs.Options{Queue: "dial", Timeout: time.Minute, MaxAttempts: 5}, s.dialJob)
+	s.Jobs.Register(kindDial, jobs.Options{Queue: Dialling, Timeout: time.Minute, MaxAttempts: 5}, s.dialJob)
 }
 
 // later queues what follows the end of a call.

@@ -36,6 +36,11 @@ type Config struct {
 	Fillers *Fillers
 }
 
+// Listening is what a recogniser of this conversation is opened with on a line of rate Hz.
+func (c Config) Listening(rate int) Listening {
+	return Listening{Rate: rate, Languages: append([]string{c.Language}, c.Others...), Hints: c.Hints}
+}
+
 // Keypad says when a sequence of keys is complete.
 type Keypad struct {
 	Timeout time.Duration // after the last key

@@ -96,7 +96,7 @@ func (s *Session) listen(e Ears, replay bool) {
 	s.caller.ears = l
 	s.remember(earsCommand{to: l, replay: replay, keep: s.caller.open || s.caller.awaiting})
 	s.emit(time.Now(), "stt.request", ListenRequest{Provider: e.Provider, Language: s.language})
-	how := Listening{Rate: s.media.Rate(), Languages: append([]string{s.cfg.Language}, s.cfg.Others...), Hints: s.cfg.Hints}
+	how := s.cfg.Listening(s.media.Rate())
 	s.wg.Go(func() {
 		if err := s.recognise(l, e.Open, how); err != nil && ctx.Err() == nil {
 			s.post(ctx, func() { s.deaf(l, err) })

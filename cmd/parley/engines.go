@@ -13,6 +13,7 @@ import (
 	"parley/providers/builtin"
 	"parley/providers/builtin/responder"
 	"parley/providers/openai"
+	"parley/switchboard"
 	"parley/voice"
 )
 
@@ -66,9 +67,32 @@ func (e *engines) forHouse() house.Engines {
 	if e.remote != nil {
 		offer = offer.OpenAI(e.cfg.Model, e.cfg.TTSModel, e.cfg.STTModel, nil)
 	}
-	out := house.Engines{Offer: offer, Chat: e.chat, Preview: e.preview}
+	out := house.Engines{Offer: offer, Chat: e.chat, Preview: e.preview, Talk: e.talk()}
 	if e.remote != nil && e.cfg.EmbeddingModel != "" {
 		out.Embed = e.remote.Embedder(e.cfg.EmbeddingModel)
+	}
+	return out
+}
+
+// talk are the engines of calls.
+func (e *engines) talk() switchboard.Engines {
+	out := switchboard.Engines{Default: "builtin",
+		Ears:   map[string]voice.OpenTranscriber{"builtin": e.builtin.Listen},
+		Mouths: map[string]voice.Synthesizer{"builtin": e.builtin},
+		Minds:  map[string]func(string) agent.Model{"builtin": func(string) agent.Model { return responder.Model{} }},
+		Warm:   map[string]func(context.Context, voice.Listening) error{"builtin": e.builtin.Warm},
+		Most:   map[string]int{"builtin": e.builtin.Capacity()}}
+	if e.remote == nil {
+		return out
+	}
+	if e.cfg.STTModel != "" {
+		out.Ears["openai"] = e.remote.Ears(e.cfg.STTModel)
+	}
+	if e.cfg.TTSModel != "" {
+		out.Mouths["openai"] = e.remote.Voice(e.cfg.TTSModel)
+	}
+	if e.cfg.Model != "" {
+		out.Minds["openai"] = func(model string) agent.Model { return e.remote.Model(model) }
 	}
 	return out
 }

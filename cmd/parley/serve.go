@@ -22,6 +22,7 @@ import (
 	"parley/house"
 	"parley/jobs"
 	"parley/secrets"
+	"parley/switchboard"
 	"parley/wire"
 )
 
@@ -41,10 +42,13 @@ func newServe() *cobra.Command {
 // server is everything that runs, put together by assemble.
 type server struct {
 	cfg     *config.Config
+	node    string // names this process among those that share the database
 	db      *db.DB
 	jobs    *jobs.Runner
 	metrics *prometheus.Registry
 	house   *house.House
+	engines *engines
+	phones  []string // addresses of the telephone line
 	api     *api.API
 
 	background []func(ctx context.Context) error // each runs until its context ends
@@ -73,6 +77,7 @@ func assemble(ctx context.Context, cfg *config.Config) (s *server, err error) {
 	for _, build := range []func(context.Context) error{
 		s.foundations,
 		s.rooms,
+		s.lines,
 		s.surface,
 	} {
 		if err := build(ctx); err != nil {
@@ -90,6 +95,9 @@ func (s *server) foundations(ctx context.Context) (err error) {
 		return err
 	}
 	s.closers = append(s.closers, lock.Close)
+	if s.node, err = nodeName(s.cfg); err != nil {
+		return err
+	}
 	if s.db, err = openDatabase(ctx, s.cfg); err != nil {
 		return err
 	}
@@ -116,13 +124,12 @@ func (s *server) rooms(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e, err := openEngines(s.cfg)
-	if err != nil {
+	if s.engines, err = openEngines(s.cfg); err != nil {
 		return err
 	}
-	s.closers = append(s.closers, e.Close)
+	s.closers = append(s.closers, s.engines.Close)
 	s.house, err = house.New(ctx, house.Foundations{Config: s.cfg, DB: s.db, Jobs: s.jobs, Guard: guard.New(allow...), Blobs: files, Box: box,
-		Engines: e.forHouse(), IsolatePDF: true})
+		Engines: s.engines.forHouse(), Node: s.node, IsolatePDF: true})
 	if err != nil {
 		return err
 	}
@@ -133,19 +140,20 @@ func (s *server) rooms(ctx context.Context) error {
 
 // queues are the job queues this process works: all of them unless its roles leave work to others.
 func (s *server) queues() []jobs.Option {
-	if s.cfg.Has("work") {
+	switch {
+	case s.cfg.Has("work") && s.cfg.Has("voice"):
 		return nil
+	case s.cfg.Has("voice"):
+		return []jobs.Option{jobs.Queues(switchboard.Dialling)}
+	case s.cfg.Has("work"):
+		return []jobs.Option{jobs.Except(switchboard.Dialling)}
 	}
 	return []jobs.Option{jobs.Queues()}
 }
 
 // surface: the HTTP API and the console.
 func (s *server) surface(ctx context.Context) error {
-	node, err := nodeName(s.cfg)
-	if err != nil {
-		return err
-	}
-	records, err := wire.NewStored(ctx, s.db, node)
+	records, err := wire.NewStored(ctx, s.db, s.node)
 	if err != nil {
 		return err
 	}
@@ -227,7 +235,7 @@ func (s *server) banner(ctx context.Context, listening string) error {
 		home = "http://" + listening
 	}
 	fmt.Printf("parley %s (%s)\n  console  %s/console\n  API      %s/api\n", version, commit(), home, home)
-	for _, address := range s.cfg.SIP.Listen {
+	for _, address := range s.phones {
 		fmt.Printf("  SIP      %s\n", address)
 	}
 	fmt.Printf("  sign in  %s/console/welcome?token=%s (30 minutes, once)\n", home, link)

@@ -68,7 +68,11 @@ func (s *Server) Close(ctx context.Context) error {
 	for _, l := range all {
 		l.Hangup(ctx)
 	}
-	return errors.Join(s.mux.Close(), s.conn.Close())
+	err := s.mux.Close()
+	if closed := s.conn.Close(); !errors.Is(closed, net.ErrClosed) { // the mux may have closed it
+		err = errors.Join(err, closed)
+	}
+	return err
 }
 
 var (

@@ -1,0 +1,438 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"parley/calls"
+	"parley/fault"
+	"parley/switchboard"
+	"parley/wire"
+)
+
+// callOut is the call object. Its created_at and updated_at have the short form of the contract.
+type callOut struct {
+	ID                int64             `json:"id"`
+	AssistantName     string            `json:"assistant_name"`
+	CampaignName      *string           `json:"campaign_name"`
+	Type              calls.Type        `json:"type"`
+	Duration          int64             `json:"duration"`
+	AssistantPhone    *string           `json:"assistant_phone_number"`
+	ClientPhone       *string           `json:"client_phone_number"`
+	Status            calls.Status      `json:"status"`
+	Transcript        string            `json:"transcript"`
+	Variables         json.RawMessage   `json:"variables"`
+	Evaluation        json.RawMessage   `json:"evaluation"`
+	WebhookResponse   json.RawMessage   `json:"webhook_response"`
+	CarrierCost       wire.Money        `json:"carrier_cost"`
+	TotalCost         wire.Money        `json:"total_cost"`
+	AnsweredBy        calls.AnsweredBy  `json:"answered_by"`
+	RecordingURL      *string           `json:"recording_url,omitempty"`
+	CreatedAt         wire.DateTime     `json:"created_at"`
+	UpdatedAt         wire.DateTime     `json:"updated_at"`
+	UUID              string            `json:"uuid"`
+	AssistantID       *int64            `json:"assistant_id"`
+	CampaignID        *int64            `json:"campaign_id"`
+	LeadID            *int64            `json:"lead_id"`
+	EndedReason       *calls.Reason     `json:"ended_reason"`
+	EndedBy           *calls.By         `json:"ended_by"`
+	InputVariables    json.RawMessage   `json:"input_variables"`
+	AnsweredAt        wire.Time         `json:"answered_at"`
+	EndedAt           wire.Time         `json:"ended_at"`
+	AICost            wire.Money        `json:"ai_cost"`
+	Currency          string            `json:"currency"`
+	TranscriptEntries []transcriptEntry `json:"transcript_entries"`
+	EvaluationFields  []calls.Field     `json:"evaluation_fields"`
+}
+
+type transcriptEntry struct {
+	Text        string  `json:"text"`
+	Type        string  `json:"type"`
+	Sender      string  `json:"sender"`
+	Timestamp   float64 `json:"timestamp"` // unix seconds
+	Interrupted bool    `json:"interrupted"`
+}
+
+type callRef struct {
+	ID wire.Ref `path:"id"`
+}
+
+type callsIn struct {
+	wire.Paging
+	Status      wire.Opt[string]   `query:"status" rule:"oneof=initiated|ringing|in-progress|ended_by_customer|ended_by_assistant|ended|completed|busy|no-answer|failed"`
+	Type        wire.Opt[string]   `query:"type" rule:"oneof=inbound|outbound|web"`
+	PhoneNumber string             `query:"phone_number" doc:"Digits the client's number contains."`
+	AssistantID wire.Opt[wire.Ref] `query:"assistant_id"`
+	CampaignID  wire.Opt[int64]    `query:"campaign_id"`
+	DateFrom    wire.Opt[string]   `query:"date_from" rule:"date" doc:"First day of created_at, UTC."`
+	DateTo      wire.Opt[string]   `query:"date_to" rule:"date" doc:"Last day of created_at, UTC."`
+}
+
+type makeCallIn struct {
+	PhoneNumber string             `json:"phone_number" rule:"required"`
+	AssistantID wire.Opt[wire.Ref] `json:"assistant_id" rule:"required"`
+	Variables   callVariables      `json:"variables"`
+}
+
+// callVariables is an object of scalars in the order it was sent.
+type callVariables struct{ raw json.RawMessage }
+
+// BindWire reads the object.
+func (c *callVariables) BindWire(b wire.Binder, v wire.Value) {
+	var s wire.Scalars
+	if s.BindWire(b, v); v.IsObject() {
+		c.raw = v.JSON()
+	}
+}
+
+type madeCall struct {
+	Message string       `json:"message"`
+	CallID  int64        `json:"call_id"`
+	Status  calls.Status `json:"status"`
+}
+
+type callEvent struct {
+	Seq  int64           `json:"seq"`
+	At   wire.Time       `json:"at"`
+	MS   int64           `json:"ms"` // from the answer; negative before
+	Type string          `json:"type"`
+	Data json.RawMessage `json:"data"`
+}
+
+type callEvents struct {
+	Data []callEvent `json:"data"`
+}
+
+type whisperIn struct {
+	ID   wire.Ref `path:"id"`
+	Text string   `json:"text" rule:"required max=2000"`
+}
+
+type blockIn struct {
+	PhoneNumber string           `json:"phone_number" rule:"required e164"`
+	Reason      wire.Opt[string] `json:"reason" rule:"null max=255"`
+}
+
+type blockedOut struct {
+	ID          int64     `json:"id"`
+	PhoneNumber string    `json:"phone_number"`
+	Reason      *string   `json:"reason"`
+	CreatedAt   wire.Time `json:"created_at"`
+}
+
+type blockedID struct {
+	ID int64 `path:"id"`
+}
+
+func (a *API) callRoutes() []wire.Route {
+	invalid := messages.Saying(dataInvalid)
+	return []wire.Route{
+		wire.On(invalid, "POST /user/make_call", 200, a.makeCall, wire.Alias("POST /user/make-call"), wire.Idempotent(),
+			wire.Limited(wire.PerAccount(60, time.Minute))),
+		wire.On(messages, "GET /user/calls", 200, a.listCalls),
+		wire.On(messages, "GET /user/calls/{id}", 200, a.getCall),
+		wire.On(messages, "DELETE /user/calls/{id}", 200, a.deleteCall),
+		wire.On(messages, "GET /user/calls/{id}/events", 200, a.callEvents),
+		wire.Stream(messages, "GET /user/calls/{id}/stream", "text/event-stream", a.followCall),
+		wire.On(messages, "POST /user/calls/{id}/hangup", 200, a.hangUpCall),
+		wire.On(messages, "POST /user/calls/{id}/whisper", 200, a.whisper, wire.Find(a.findWhispered)),
+		wire.On(messages, "POST /user/calls/{id}/say", 200, a.typeIntoCall, wire.Find(a.findWhispered), wire.Hidden()),
+		wire.On(messages, "GET /user/do-not-call", 200, a.blockedNumbers),
+		wire.On(messages, "POST /user/do-not-call", 200, a.blockNumber),
+		wire.On(messages, "DELETE /user/do-not-call/{id}", 200, a.unblockNumber),
+	}
+}
+
+func (a *API) makeCall(ctx context.Context, in *makeCallIn) (madeCall, error) {
+	c, err := a.Switchboard.Place(ctx, a.DB, switchboard.Order{Owner: owner(ctx), Assistant: in.AssistantID.V, Phone: in.PhoneNumber,
+		Variables: in.Variables.raw, RequestID: wire.RequestID(ctx)})
+	return madeCall{"The call was accepted and is being placed.", int64(c.ID), c.Status}, err
+}
+
+func (a *API) listCalls(ctx context.Context, in *callsIn) (wire.Page[callOut], error) {
+	f := calls.Filter{Status: calls.Status(in.Status.V), Type: calls.Type(in.Type.V), Phone: in.PhoneNumber, CampaignID: in.CampaignID.V,
+		From: day(in.DateFrom.V), To: day(in.DateTo.V)}
+	if !f.To.IsZero() {
+		f.To = f.To.AddDate(0, 0, 1)
+	}
+	none := wire.NewPage(ctx, in.Paging, 0, []callOut{})
+	if in.CampaignID.Has() && f.CampaignID == 0 {
+		return none, nil
+	}
+	if in.AssistantID.Has() {
+		id, err := a.assistantOfCalls(ctx, in.AssistantID.V)
+		if err != nil || id == 0 {
+			return none, err
+		}
+		f.AssistantID = id
+	}
+	list, total, err := a.Calls.List(ctx, a.DB, owner(ctx), f, in.Offset(), in.PerPage)
+	if err != nil {
+		return none, err
+	}
+	out, err := a.showCalls(ctx, list)
+	return wire.NewPage(ctx, in.Paging, total, out), err
+}
+
+// assistantOfCalls is the id a filter means; 0 when it means nobody. Calls outlive their assistant, so ids are not looked up.
+func (a *API) assistantOfCalls(ctx context.Context, ref wire.Ref) (int64, error) {
+	if ref.UUID == "" {
+		return ref.ID, nil
+	}
+	x, err := a.Assistants.Get(ctx, a.DB, owner(ctx), ref)
+	if fault.Is(err, fault.NotFound) {
+		return 0, nil
+	}
+	return int64(x.ID), err
+}
+
+func day(s string) time.Time {
+	t, _ := time.Parse(time.DateOnly, s) // validated; empty is the zero time
+	return t
+}
+
+func (a *API) getCall(ctx context.Context, in *callRef) (callOut, error) {
+	c, err := a.Calls.Get(ctx, a.DB, owner(ctx), in.ID)
+	if err != nil {
+		return callOut{}, err
+	}
+	out, err := a.showCalls(ctx, []calls.Call{c})
+	if err != nil {
+		return callOut{}, err
+	}
+	return out[0], nil
+}
+
+// showCalls are call objects with the answers their webhooks got.
+func (a *API) showCalls(ctx context.Context, list []calls.Call) ([]callOut, error) {
+	ids := each(list, func(c calls.Call) int64 { return int64(c.ID) })
+	answers, err := a.Webhooks.Results(ctx, a.DB, owner(ctx), ids)
+	now := time.Now()
+	return each(list, func(c calls.Call) callOut {
+		out := a.showCall(ctx, c, now)
+		if answer, ok := answers[out.ID]; ok {
+			out.WebhookResponse = answer
+		}
+		return out
+	}), err
+}
+
+func (a *API) showCall(ctx context.Context, c calls.Call, now time.Time) callOut {
+	out := callOut{ID: int64(c.ID), AssistantName: c.AssistantName, CampaignName: c.CampaignName, Type: c.Type, Duration: c.Duration(now),
+		AssistantPhone: c.AssistantPhone, ClientPhone: c.ClientPhone, Status: c.Status, Transcript: c.Transcript(), Variables: c.Variables.V,
+		Evaluation: c.Evaluation.V, WebhookResponse: json.RawMessage(`null`), CarrierCost: c.CarrierCost, TotalCost: c.TotalCost(),
+		AnsweredBy: c.AnsweredBy, CreatedAt: wire.DateTime(c.CreatedAt.Time()), UpdatedAt: wire.DateTime(c.UpdatedAt.Time()), UUID: c.UUID,
+		AssistantID: (*int64)(c.AssistantID), CampaignID: c.CampaignID, LeadID: c.LeadID, EndedReason: c.Reason, EndedBy: c.EndedBy,
+		InputVariables: c.InputVariables.V, AnsweredAt: wire.At(c.AnsweredAt.Time()), EndedAt: wire.At(c.EndedAt.Time()), AICost: c.AICost,
+		Currency: c.Currency, TranscriptEntries: transcriptEntries(c), EvaluationFields: c.EvaluationFields()}
+	if c.Recording != nil {
+		url := wire.Origin(ctx) + "/media/" + *c.Recording
+		out.RecordingURL = &url
+	}
+	return out
+}
+
+func transcriptEntries(c calls.Call) []transcriptEntry {
+	return each(c.Entries.V, func(e calls.Entry) transcriptEntry {
+		sender := "human"
+		if e.Assistant {
+			sender = "bot"
+		}
+		at := c.Durable(time.UnixMicro(e.At))
+		return transcriptEntry{e.Text, "transcript", sender, float64(at.UnixMilli()) / 1000, e.Interrupted}
+	})
+}
+
+// errNoCall is the answer of the routes that change a call.
+var errNoCall = fault.New(fault.NotFound, "", "No call with this id exists in your account.")
+
+func (a *API) ownCall(ctx context.Context, ref wire.Ref) (calls.Call, error) {
+	c, err := a.Calls.Get(ctx, a.DB, owner(ctx), ref)
+	if fault.Is(err, fault.NotFound) {
+		err = errNoCall
+	}
+	return c, err
+}
+
+func (a *API) deleteCall(ctx context.Context, in *callRef) (wire.Message, error) {
+	c, err := a.ownCall(ctx, in.ID)
+	if err != nil {
+		return wire.Message{}, err
+	}
+	if !c.Status.Final() {
+		return wire.Message{}, calls.ErrLive
+	}
+	if c.Recording != nil { // the file first: a name that is forgotten could never be removed
+		if err := a.Blobs.Delete(ctx, *c.Recording); err != nil {
+			return wire.Message{}, err
+		}
+	}
+	return wire.Message{Message: "The call was removed."}, a.Calls.Remove(ctx, a.DB, c.ID)
+}
+
+func (a *API) callEvents(ctx context.Context, in *callRef) (callEvents, error) {
+	c, err := a.Calls.Get(ctx, a.DB, owner(ctx), in.ID)
+	if err != nil {
+		return callEvents{}, err
+	}
+	list, err := a.Calls.Events(ctx, a.DB, c.ID)
+	return callEvents{each(list, func(e calls.Event) callEvent { return showEvent(c, e.Seq, e.At.Time(), e.Type, e.Data.V) })}, err
+}
+
+func showEvent(c calls.Call, seq int64, at time.Time, kind string, body json.RawMessage) callEvent {
+	since := c.AnsweredReal.Time()
+	if since.IsZero() {
+		since = c.CreatedReal.Time()
+	}
+	return callEvent{seq, wire.At(c.Durable(at)), at.Sub(since).Milliseconds(), kind, body}
+}
+
+func (a *API) hangUpCall(ctx context.Context, in *callRef) (wire.Message, error) {
+	c, err := a.ownCall(ctx, in.ID)
+	if err != nil {
+		return wire.Message{}, err
+	}
+	if !c.Status.Live() {
+		return wire.Message{}, calls.ErrOver
+	}
+	return wire.Message{Message: "Call hang-up requested"}, a.Switchboard.HangUp(ctx, calls.APIHangup, c.ID)
+}
+
+func (a *API) findWhispered(ctx context.Context, in *whisperIn) error {
+	_, err := a.ownCall(ctx, in.ID)
+	return err
+}
+
+func (a *API) whisper(ctx context.Context, in *whisperIn) (wire.Message, error) {
+	c, err := a.ownCall(ctx, in.ID)
+	if err != nil {
+		return wire.Message{}, err
+	}
+	return wire.Message{Message: "The assistant was told."}, a.Switchboard.Whisper(ctx, c.ID, in.Text)
+}
+
+func (a *API) typeIntoCall(ctx context.Context, in *whisperIn) (wire.Message, error) {
+	c, err := a.ownCall(ctx, in.ID)
+	if err != nil {
+		return wire.Message{}, err
+	}
+	return wire.Message{Message: "The assistant was told."}, a.Switchboard.Type(ctx, c.ID, in.Text)
+}
+
+// followCall streams a call's events: those of the log first, then each as it happens, until the call is over. The id of
+// an event is its number in the log.
+func (a *API) followCall(ctx context.Context, in *callRef, w http.ResponseWriter) error {
+	c, err := a.Calls.Get(ctx, a.DB, owner(ctx), in.ID)
+	if err != nil {
+		return err
+	}
+	out, err := wire.NewEvents(w)
+	if err != nil {
+		return err
+	}
+	f := follower{a: a, call: c, out: out}
+	for err == nil && !f.over {
+		err = f.round(ctx)
+	}
+	return nil // the call is over, or the client is gone
+}
+
+// follower is one client that watches a call.
+type follower struct {
+	a    *API
+	call calls.Call
+	out  *wire.Events
+	seq  int64 // last one sent
+	over bool
+}
+
+// round sends what is new in the log, then what happens here; of a call held elsewhere the log is read again in a moment.
+func (f *follower) round(ctx context.Context) error {
+	events, _, stop, here := f.a.Switchboard.Watch(f.call.ID)
+	if here {
+		defer stop()
+	}
+	one, err := f.a.Calls.ByID(ctx, f.a.DB, f.call.ID)
+	if err != nil {
+		return err
+	}
+	f.call = one
+	list, err := f.a.Calls.Events(ctx, f.a.DB, f.call.ID)
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		if err := f.send(e.Seq, e.At.Time(), e.Type, e.Data.V); err != nil {
+			return err
+		}
+	}
+	if f.over = one.Settled || one.Status.Final(); f.over {
+		return nil
+	}
+	if here {
+		return f.live(ctx, events)
+	}
+	select {
+	case <-time.After(500 * time.Millisecond):
+		return f.out.Ping()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (f *follower) live(ctx context.Context, events <-chan switchboard.Watched) error {
+	for {
+		select {
+		case e, ok := <-events:
+			if !ok {
+				return nil
+			}
+			body, err := wire.Marshal(e.Data)
+			if err != nil {
+				return err
+			}
+			if err := f.send(e.Seq, e.At, e.Type, body); err != nil {
+				return err
+			}
+		case <-time.After(heartbeat):
+			if err := f.out.Ping(); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// send passes an event on once; one that is not in the log has no number.
+func (f *follower) send(seq int64, at time.Time, kind string, body json.RawMessage) error {
+	if seq != 0 && seq <= f.seq {
+		return nil
+	}
+	id := ""
+	if seq != 0 {
+		f.seq, id = seq, strconv.FormatInt(seq, 10)
+	}
+	return f.out.Send(id, kind, showEvent(f.call, seq, at, kind, body))
+}
+
+func (a *API) blockedNumbers(ctx context.Context, _ *struct{}) (data[[]blockedOut], error) {
+	list, err := a.Calls.BlockedList(ctx, a.DB, owner(ctx))
+	return data[[]blockedOut]{each(list, showBlocked)}, err
+}
+
+func (a *API) blockNumber(ctx context.Context, in *blockIn) (data[blockedOut], error) {
+	b, err := a.Calls.Block(ctx, owner(ctx), in.PhoneNumber, in.Reason.V)
+	return data[blockedOut]{showBlocked(b)}, err
+}
+
+func (a *API) unblockNumber(ctx context.Context, in *blockedID) (wire.Message, error) {
+	return wire.Message{Message: "The phone number was taken off the list."}, a.Calls.Unblock(ctx, owner(ctx), in.ID)
+}
+
+func showBlocked(b calls.Blocked) blockedOut {
+	return blockedOut{b.ID, b.Phone, b.Reason, wire.At(b.CreatedAt.Time())}
+}

@@ -1,0 +1,100 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"parley/assistants"
+	"parley/calls"
+	"parley/chats"
+	"parley/fault"
+	"parley/lines"
+	"parley/wire"
+)
+
+// BrowserLine answers the SDP offer of a browser. ErrOffer of its own kind is told by IsBadOffer.
+type BrowserLine interface {
+	Accept(ctx context.Context, offer string) (lines.Leg, string, error)
+}
+
+// ErrBadOffer is an offer that a BrowserLine cannot answer.
+var ErrBadOffer = errors.New("the offer cannot be answered")
+
+type webCallIn struct {
+	AssistantID wire.Opt[wire.Ref] `json:"assistant_id" rule:"required"`
+	SDP         string             `json:"sdp" rule:"required max=65536" trim:"no"`
+	Variables   callVariables      `json:"variables"`
+	Type        string             `json:"type" rule:"oneof=widget|test" default:"widget"`
+}
+
+type webCallOut struct {
+	Status     bool     `json:"status"`
+	CallID     string   `json:"call_id"`
+	Token      string   `json:"token"`
+	SDP        string   `json:"sdp"`
+	ICEServers []string `json:"ice_servers"`
+}
+
+type endWebCallIn struct {
+	UUID  wire.Ref `path:"uuid"`
+	Token string   `query:"token"`
+}
+
+func (a *API) webCallRoutes() []wire.Route {
+	return []wire.Route{
+		wire.On(conversations, "POST /web-calls", 201, a.webCall, wire.Keyless(), wire.OpenToOrigins(a.webCallOrigins),
+			wire.Limited(wire.PerAddress(6, time.Minute))),
+		wire.On(conversations, "DELETE /web-calls/{uuid}", 200, a.endWebCall, wire.Keyless(), wire.OpenToOrigins[endWebCallIn](nil)),
+	}
+}
+
+// callable finds the assistant of a web call. One that is paused or has voice switched off does not exist for browsers.
+func (a *API) callable(ctx context.Context, ref wire.Ref) (assistants.Assistant, error) {
+	if ref.UUID == "" {
+		return assistants.Assistant{}, assistants.ErrNotFound
+	}
+	x, err := a.Assistants.ByUUID(ctx, a.DB, ref.UUID)
+	if err != nil {
+		return x, err
+	}
+	acc, err := a.Accounts.Get(ctx, a.DB, x.Owner)
+	if err != nil {
+		return x, err
+	}
+	if x.Paused || !x.WidgetSettings.V.VoiceEnabled.Or(true) || acc.Suspended() {
+		return x, assistants.ErrNotFound
+	}
+	return x, nil
+}
+
+func (a *API) webCallOrigins(ctx context.Context, in *webCallIn) ([]string, error) {
+	x, err := a.callable(ctx, in.AssistantID.V)
+	return chats.AllowedOrigins(x), err
+}
+
+func (a *API) webCall(ctx context.Context, in *webCallIn) (webCallOut, error) {
+	x, err := a.callable(ctx, in.AssistantID.V)
+	if err != nil {
+		return webCallOut{}, err
+	}
+	if a.Browsers == nil {
+		return webCallOut{}, fault.New(fault.Unavailable, "", "Service Unavailable")
+	}
+	leg, answer, err := a.Browsers.Accept(ctx, in.SDP)
+	if errors.Is(err, ErrBadOffer) {
+		return webCallOut{}, wire.Invalid(fault.Field{Name: "sdp", Sentence: "sdp is no offer of a codec spoken here"})
+	}
+	if err != nil {
+		return webCallOut{}, err
+	}
+	w, err := a.Switchboard.Web(ctx, x, leg, in.Variables.raw, wire.RequestID(ctx))
+	return webCallOut{true, w.Call.UUID, w.Token, answer, []string{}}, err
+}
+
+func (a *API) endWebCall(_ context.Context, in *endWebCallIn) (statusOut, error) {
+	if !a.Switchboard.EndWeb(in.UUID.UUID, in.Token) {
+		return statusOut{}, calls.ErrNotFound
+	}
+	return statusOut{true}, nil
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"slices"
+
+	"parley/api"
+	"parley/assets"
+	"parley/audio"
+	"parley/audio/opus"
+	"parley/audio/silero"
+	"parley/config"
+	"parley/lines"
+	"parley/lines/media"
+	"parley/lines/sip"
+	"parley/lines/web"
+	"parley/sim"
+)
+
+// lines opens the telephone and the browser line of a process that holds calls.
+func (s *server) lines(ctx context.Context) error {
+	if !s.cfg.Has("voice") {
+		return nil
+	}
+	if missing := assets.Missing(); slices.Contains(missing, voiceModel) {
+		slog.Error("no calls: this binary was built without assets; run make assets and build again", "missing", missing)
+		return nil
+	}
+	plane, err := openPlane(s.cfg)
+	if err != nil {
+		return err
+	}
+	s.closers = append(s.closers, func() error { plane.Close(); return nil })
+	codec := s.openOpus(ctx)
+	board := s.house.Switchboard
+	s.background = append(s.background, board.Run)
+
+	public, _ := netip.ParseAddr(s.cfg.SIP.PublicIP) // checked when the configuration was read; empty = none
+	line := sip.Config{Listen: s.cfg.SIP.Listen, PublicIP: public, Proxy: s.cfg.Telephony.ProxyAddress, Media: plane,
+		Opus: phoneOpus(ctx, codec), Trunks: s.house.Trunks(), OnCall: board.Inbound}
+	pretend, err := s.pretend(plane, &line)
+	if err != nil {
+		return err
+	}
+	phones, err := sip.Start(line)
+	if err != nil {
+		return fmt.Errorf("telephone line: %w", err)
+	}
+	if pretend != nil {
+		if err := pretend.Home(phones.Addrs()[0]); err != nil {
+			return errors.Join(err, phones.Close(ctx))
+		}
+	}
+	board.Dialer = phones
+	s.phones = phones.Addrs()
+
+	public, _ = netip.ParseAddr(s.cfg.WebRTC.PublicIP)
+	browsers, err := web.Open(web.Config{Listen: s.cfg.WebRTC.Listen, PublicIP: public, Plane: plane, Opus: codec})
+	if err != nil {
+		return errors.Join(fmt.Errorf("browser line: %w", err), phones.Close(ctx))
+	}
+	s.house.Browsers = browserLine{browsers}
+	s.drain = append(s.drain, func(ctx context.Context) {
+		phones.Drain()
+		board.Drain(ctx)
+	})
+	s.closers = append(s.closers,
+		func() error { return browsers.Close(context.Background()) },
+		func() error { return phones.Close(context.Background()) })
+	return nil
+}
+
+// pretend opens the simulated telephone network and makes it the carrier of the line; nil without the simulator.
+func (s *server) pretend(plane *media.Plane, line *sip.Config) (*sim.Network, error) {
+	n, err := s.house.Network(plane, s.engines.builtin, s.engines.builtin.Listen)
+	if n == nil || err != nil {
+		return nil, err
+	}
+	s.closers = append(s.closers, func() error { return n.Close(context.Background()) })
+	trunk, err := n.Trunk()
+	if err != nil {
+		return nil, err
+	}
+	line.Default, line.Carrier = &trunk, n.Is
+	return n, nil
+}
+
+// voiceModel is the asset that tells speech from everything else.
+const voiceModel = "silero_vad.onnx"
+
+// openPlane starts the media plane with voice detection.
+func openPlane(cfg *config.Config) (*media.Plane, error) {
+	from, to, err := config.PortRange(cfg.RTP.Ports)
+	if err != nil {
+		return nil, misuse{fmt.Errorf("rtp.ports: %w", err)}
+	}
+	weights, err := assets.Read(voiceModel)
+	if err != nil {
+		return nil, fmt.Errorf("voice detection: %w", err)
+	}
+	model, err := silero.Load(weights)
+	if err != nil {
+		return nil, fmt.Errorf("voice detection: %w", err)
+	}
+	return media.New(media.Options{PortMin: from, PortMax: to, Detector: func(rate int) audio.Detector { return model.Detector(rate) }})
+}
+
+// openOpus loads the codec of browser calls; without it they use the other codec every browser has.
+func (s *server) openOpus(ctx context.Context) *opus.Library {
+	wasm, err := assets.Read("opus.wasm")
+	if err == nil {
+		var lib *opus.Library
+		if lib, err = opus.Load(ctx, wasm, nil); err == nil {
+			s.closers = append(s.closers, func() error { return lib.Close(context.Background()) })
+			return lib
+		}
+	}
+	slog.Warn("no Opus", "error", err)
+	return nil
+}
+
+func phoneOpus(ctx context.Context, lib *opus.Library) func() (media.Encoder, media.Decoder, error) {
+	if lib == nil {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx)
+	return func() (media.Encoder, media.Decoder, error) {
+		enc, err := lib.NewEncoder(ctx, media.Opus.Rate())
+		if err != nil {
+			return nil, nil, err
+		}
+		dec, err := lib.NewDecoder(ctx, media.Opus.Rate())
+		if err != nil {
+			return nil, nil, errors.Join(err, enc.Close())
+		}
+		return enc, dec, nil
+	}
+}
+
+// browserLine is the browser line as the API needs it.
+type browserLine struct{ *web.Server }
+
+func (b browserLine) Accept(ctx context.Context, offer string) (lines.Leg, string, error) {
+	leg, answer, err := b.Server.Accept(ctx, offer)
+	if errors.Is(err, web.ErrOffer) {
+		return nil, "", fmt.Errorf("%w: %w", api.ErrBadOffer, err)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	return leg, answer, nil
+}

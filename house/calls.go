@@ -1,0 +1,150 @@
+package house
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"parley/accounts"
+	"parley/billing"
+	"parley/calls"
+	"parley/db"
+	"parley/numbers"
+	"parley/sim"
+	"parley/switchboard"
+	"parley/wire"
+)
+
+// calls: their records, and the switchboard that holds them. Its dialler is set by who has the telephone line.
+func (h *House) calls(context.Context) error {
+	c := h.on.Config
+	h.Calls = calls.New(h.DB)
+	h.Calls.OnChange(func(one calls.Call) {
+		h.tell(one.Owner, "call", map[string]any{"id": one.ID, "uuid": one.UUID, "status": one.Status})
+	})
+	h.Switchboard = switchboard.New(switchboard.Deps{
+		DB: h.DB, Jobs: h.on.Jobs, Calls: h.Calls, Assistants: h.Assistants, Catalog: h.Catalog, Tools: h.Tools, Accounts: h.Accounts,
+		Numbers: callNumbers{h}, Funds: callFunds{h.Billing}, Files: h.Blobs, Engines: h.on.Engines.Talk, Search: h.search,
+		Settled: []func(context.Context, *db.Tx, calls.Call) error{h.ReportCall},
+		Node:    h.on.Node, Scratch: c.DataPath("scratch"), Currency: c.Billing.Currency, Countries: c.Telephony.AllowedCountries,
+	})
+	if days := c.Retention.RecordingsDays; days != nil {
+		h.on.Jobs.Every("calls.recordings", time.Hour, func(ctx context.Context, now time.Time) error {
+			return h.expireRecordings(ctx, now.AddDate(0, 0, -*days))
+		})
+	}
+	return nil
+}
+
+// expireRecordings removes the recordings of calls made before a moment; the calls stay.
+func (h *House) expireRecordings(ctx context.Context, before time.Time) error {
+	for {
+		old, err := h.Calls.Recordings(ctx, h.DB, before, 100)
+		if err != nil || len(old) == 0 {
+			return err
+		}
+		for _, c := range old {
+			if err := h.Blobs.Delete(ctx, *c.Recording); err != nil {
+				return err
+			}
+			if err := h.Calls.SetRecording(ctx, h.DB, c.ID, ""); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// callNumbers are the numbers as the switchboard needs them.
+type callNumbers struct{ h *House }
+
+func (n callNumbers) Called(ctx context.Context, q db.Q, trunk int64, called string) (switchboard.Number, bool, error) {
+	var x numbers.Number
+	var err error
+	if trunk != 0 {
+		x, err = n.h.Numbers.Line(ctx, q, numbers.ID(trunk))
+	} else {
+		x, err = n.h.Numbers.Bought(ctx, q, called)
+	}
+	if trunk == 0 && n.h.Sim != nil && errors.Is(err, numbers.ErrNotFound) {
+		return n.anyTrunk(ctx, q, called)
+	}
+	return found(x, err)
+}
+
+// anyTrunk finds the trunk a simulated caller means: the pretend network reaches every owned number.
+func (n callNumbers) anyTrunk(ctx context.Context, q db.Q, called string) (switchboard.Number, bool, error) {
+	all, err := n.h.Numbers.TrunksFor(ctx, called)
+	if err != nil || len(all) == 0 {
+		return switchboard.Number{}, false, err
+	}
+	return found(n.h.Numbers.Line(ctx, q, numbers.ID(all[0].ID)))
+}
+
+func (n callNumbers) Caller(ctx context.Context, q db.Q, owner accounts.ID, preferred int64) (switchboard.Number, bool, error) {
+	if preferred != 0 {
+		if x, ok, err := found(n.h.Numbers.Get(ctx, q, owner, numbers.ID(preferred))); ok || err != nil {
+			return x, ok, err
+		}
+	}
+	x, ok, err := found(n.h.Numbers.Oldest(ctx, q, owner))
+	if ok || err != nil {
+		return x, ok, err
+	}
+	line := n.h.on.Config.Telephony.DefaultNumber
+	if line == "" && n.h.Sim != nil {
+		line = sim.DefaultNumber
+	}
+	return switchboard.Number{Owner: owner, Phone: line}, line != "", nil
+}
+
+func found(x numbers.Number, err error) (switchboard.Number, bool, error) {
+	if errors.Is(err, numbers.ErrNotFound) {
+		return switchboard.Number{}, false, nil
+	}
+	n := switchboard.Number{ID: int64(x.ID), Owner: x.Owner, Phone: x.Number}
+	if x.Type == numbers.SIP {
+		n.TrunkID = int64(x.ID)
+	}
+	return n, err == nil, err
+}
+
+// callFunds books calls.
+type callFunds struct{ billing *billing.Billing }
+
+func callMoney(c calls.Call) string { return fmt.Sprintf("call:%d", c.ID) }
+
+// rate is what a minute of the call costs to carry: web calls nothing, own trunks their own rate.
+func (f callFunds) rate(c calls.Call) wire.Money {
+	switch {
+	case c.Type == calls.Web || c.ClientPhone == nil:
+		return 0
+	case c.TrunkID != nil:
+		return f.billing.OwnTrunk
+	}
+	return f.billing.CallRate(*c.ClientPhone)
+}
+
+func (f callFunds) Hold(ctx context.Context, tx *db.Tx, c calls.Call, most time.Duration) (time.Duration, error) {
+	want := int64(most.Seconds())
+	paid, err := f.billing.HoldCall(ctx, tx, c.Owner, callMoney(c), true, f.rate(c), want)
+	if err != nil || paid >= want {
+		return 0, err
+	}
+	return time.Duration(paid) * time.Second, nil
+}
+
+func (f callFunds) Charge(ctx context.Context, tx *db.Tx, c calls.Call) (ai, carrier wire.Money, err error) {
+	if !c.Answered() {
+		return 0, 0, f.billing.Release(ctx, tx, c.Owner, callMoney(c))
+	}
+	who := (*int64)(c.AssistantID)
+	talk, line := billing.AITime(c.AISeconds, who), billing.Carriage(f.rate(c), c.Seconds, who)
+	bill, err := f.billing.Settle(ctx, tx, c.Owner, callMoney(c), talk, line)
+	if err != nil {
+		return 0, 0, err
+	}
+	share, err := f.billing.Quote(ctx, tx, c.Owner, line)
+	carrier = min(share.Money, bill.Money)
+	return bill.Money - carrier, carrier, err
+}

@@ -54,7 +54,7 @@ func (r *Room) read(ctx context.Context, j jobs.Job) error {
 	}
 	h, err := r.gather(ctx, d)
 	if err == nil && len(h.pieces) == 0 {
-		err = refusal(extract.ErrNoText.Error())
+		err = refusal(extract.ErrNoText)
 	}
 	if why, ok := errors.AsType[refusal](err); ok {
 		return unlessGone(r.fail(ctx, d, string(why)))
@@ -95,10 +95,8 @@ func (r *Room) gather(ctx context.Context, d Document) (harvest, error) {
 	}
 	defer f.Close()
 	got, err := r.extract(ctx, extract.Kind(d.Type), f)
-	for _, why := range []error{extract.ErrEncrypted, extract.ErrDamaged, extract.ErrTooMany, extract.ErrTooLarge, extract.ErrTooSlow, extract.ErrNoText} {
-		if errors.Is(err, why) {
-			return harvest{}, refusal(why.Error())
-		}
+	if why, ok := errors.AsType[extract.Reason](err); ok {
+		return harvest{}, refusal(why)
 	}
 	if err != nil {
 		return harvest{}, err

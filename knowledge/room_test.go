@@ -61,12 +61,6 @@ func (s *shelf) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-func (s *shelf) count() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.files)
-}
-
 // lab is the room with two accounts and its jobs at work.
 type lab struct {
 	t        testing.TB

@@ -28,8 +28,6 @@ type report struct {
 	Error string
 }
 
-var reasons = []error{ErrEncrypted, ErrDamaged, ErrTooMany, ErrTooLarge, ErrTooSlow, ErrNoText}
-
 // Child does the work of Isolated when this process was started for it, and then ends it. The program calls it first of all.
 func Child() {
 	kind := os.Getenv(childVar)
@@ -45,10 +43,8 @@ func Child() {
 	}
 	out, err := Read(Kind(kind), &memory{raw}, int64(len(raw)))
 	r := report{Pages: out.Pages, Text: out.Text}
-	for _, why := range reasons {
-		if errors.Is(err, why) {
-			r.Error = why.Error()
-		}
+	if why, ok := errors.AsType[Reason](err); ok {
+		r.Error = string(why)
 	}
 	if json.NewEncoder(os.Stdout).Encode(r) != nil {
 		os.Exit(1)
@@ -113,10 +109,8 @@ func Isolated(ctx context.Context, kind Kind, f io.Reader) (Text, error) {
 	if err := json.Unmarshal(out, &r); err != nil {
 		return Text{}, fmt.Errorf("%w (%v)", ErrDamaged, err)
 	}
-	for _, why := range reasons {
-		if r.Error == why.Error() {
-			return Text{}, why
-		}
+	if r.Error != "" {
+		return Text{}, Reason(r.Error)
 	}
 	return Text{r.Pages, r.Text}, nil
 }

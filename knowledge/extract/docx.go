@@ -8,7 +8,7 @@ import (
 )
 
 // maxXML bounds the unpacked body of a document, markup included.
-const maxXML = 100 << 20
+const maxXML = 64 << 20
 
 // openDOCX finds the body of a Word document.
 func openDOCX(f io.ReaderAt, size int64) (*zip.File, error) {

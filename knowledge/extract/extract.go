@@ -4,7 +4,6 @@ package extract
 
 import (
 	"bytes"
-	"errors"
 	"io"
 )
 
@@ -18,14 +17,19 @@ const (
 	TXT  Kind = "txt"
 )
 
-// Reasons why a file gives no text. Their words are for the customer.
-var (
-	ErrEncrypted = errors.New("Encrypted PDF.")
-	ErrDamaged   = errors.New("Damaged file.")
-	ErrTooMany   = errors.New("Too many pages.")
-	ErrTooLarge  = errors.New("Too large when unpacked.")
-	ErrTooSlow   = errors.New("Took too long to read.")
-	ErrNoText    = errors.New("No text found.")
+// Reason says to the customer why a file gives no text.
+type Reason string
+
+func (r Reason) Error() string { return string(r) }
+
+// The reasons.
+const (
+	ErrEncrypted Reason = "Encrypted PDF."
+	ErrDamaged   Reason = "Damaged file."
+	ErrTooMany   Reason = "Too many pages."
+	ErrTooLarge  Reason = "Too large when unpacked."
+	ErrTooSlow   Reason = "Took too long to read."
+	ErrNoText    Reason = "No text found."
 )
 
 // Limits of one file.

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/zlib"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -147,7 +148,7 @@ func hostile(t testing.TB) []struct {
 		{"a hundred thousand pages", extract.PDF, manyPages(100_000), extract.ErrTooMany},
 		{"pages in a circle", extract.PDF, circle, extract.ErrTooMany},
 		{"a bomb of text", extract.PDF, onePage(flate(func(w io.Writer) {
-			for range 400 {
+			for range 200 {
 				io.WriteString(w, "BT ("+strings.Repeat("a", 1<<17)+") Tj ET\n")
 			}
 		})), extract.ErrTooLarge},
@@ -162,12 +163,12 @@ func hostile(t testing.TB) []struct {
 		{"broken markup", extract.DOCX, docx(write("<w:document><w:p><w:t>text<")), extract.ErrDamaged},
 		{"a zip bomb of text", extract.DOCX, docx(func(w io.Writer) {
 			io.WriteString(w, "<d><t>")
-			for range 400 {
+			for range 200 {
 				io.WriteString(w, strings.Repeat("a", 1<<17))
 			}
 		}), extract.ErrTooLarge},
 		{"a zip bomb of markup", extract.DOCX, docx(func(w io.Writer) {
-			for range 2000 {
+			for range 1100 {
 				io.WriteString(w, strings.Repeat("<p/>", 1<<14))
 			}
 		}), extract.ErrTooLarge},
@@ -196,7 +197,7 @@ func isReason(err, want error) bool {
 
 func TestIsolated(t *testing.T) {
 	for _, c := range hostile(t) {
-		if c.kind != extract.PDF {
+		if c.kind != extract.PDF || strings.HasPrefix(c.name, "a ") { // the large ones were read above
 			continue
 		}
 		_, err := extract.Isolated(t.Context(), c.kind, bytes.NewReader(c.file))
@@ -239,12 +240,8 @@ func FuzzPDF(f *testing.F) {
 }
 
 func isAny(err error) bool {
-	for _, why := range []error{extract.ErrEncrypted, extract.ErrDamaged, extract.ErrTooMany, extract.ErrTooLarge, extract.ErrTooSlow, extract.ErrNoText} {
-		if isReason(err, why) {
-			return true
-		}
-	}
-	return false
+	_, ok := errors.AsType[extract.Reason](err)
+	return ok
 }
 
 func FuzzDOCX(f *testing.F) {

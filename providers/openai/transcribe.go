@@ -169,7 +169,8 @@ type memory struct {
 }
 
 func (m *memory) Write(p []byte) (int, error) {
-	m.b = append(m.b[:m.at], append(p, m.b[min(len(m.b), m.at+len(p)):]...)...)
+	n := copy(m.b[m.at:], p)
+	m.b = append(m.b, p[n:]...)
 	m.at += len(p)
 	return len(p), nil
 }

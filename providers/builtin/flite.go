@@ -21,6 +21,7 @@ type delivery struct {
 	stretch       float64 // duration factor
 	pitch, spread float64 // Hz, mean and standard deviation
 	gain          float64 // applied to what flite makes
+	formants      float64 // factor for the formants, by playing what flite makes as much faster; with it come pitch and tempo
 }
 
 func (d delivery) args() []string {

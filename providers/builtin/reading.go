@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"math"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -27,12 +28,15 @@ func newReading(s voice.Speech) reading {
 // a regret lower and slower; without, everything is read flat.
 func (r reading) deliver(who speaker, c clause) delivery {
 	similarity := max(0, min(1, r.s.Similarity))
+	formants := 1 + (1-similarity)*(who.neutral-1)
+	formants = math.Round(formants*100) / 100 // few ratios for the resampler
 	d := delivery{
-		voice:   who.code,
-		stretch: who.stretch / (r.s.Speed * r.tempo),
-		pitch:   (neutralPitch + similarity*(who.pitch-neutralPitch)) * r.pitch,
-		spread:  who.spread,
-		gain:    who.gain,
+		voice:    who.code,
+		stretch:  who.stretch * formants / (r.s.Speed * r.tempo),
+		pitch:    (neutralPitch + similarity*(who.pitch-neutralPitch)) * r.pitch / formants,
+		spread:   who.spread / formants,
+		gain:     who.gain,
+		formants: formants,
 	}
 	if !r.s.Emotion {
 		d.spread *= 0.5

@@ -2,8 +2,10 @@ package builtin
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"runtime"
+	"slices"
 
 	"parley/audio"
 	"parley/fault"
@@ -18,14 +20,15 @@ type speaker struct {
 	spread  float64 // Hz, standard deviation of the pitch
 	stretch float64 // duration factor of its normal speed
 	gain    float64 // brings all speakers to one loudness
+	neutral float64 // factor that brings the formants to those of an average speaker
 }
 
 var speakers = []speaker{
-	{"slt", 16000, 172, 27, 1, 0.6},
-	{"rms", 16000, 98, 24, 1, 1.1},
-	{"awb", 16000, 132, 25, 1, 1},
-	{"kal16", 16000, 95, 11, 1.1, 2.2},
-	{"kal", 8000, 95, 11, 1.1, 1},
+	{"slt", 16000, 172, 27, 1, 0.6, 0.94},
+	{"rms", 16000, 98, 24, 1, 1.1, 1.1},
+	{"awb", 16000, 132, 25, 1, 1, 1.02},
+	{"kal16", 16000, 95, 11, 1.1, 2.2, 1.04},
+	{"kal", 8000, 95, 11, 1.1, 1, 1.04},
 }
 
 // mouth is what the synthesizer keeps.
@@ -38,8 +41,8 @@ func (m *mouth) init() { m.turns = make(chan struct{}, max(2, runtime.NumCPU()))
 
 // Speak yields the sentence in pieces of about 20 ms at 16 kHz (voice kal: 8 kHz), the first after some tens of
 // milliseconds; leading and trailing silence is cut. A voice or language it does not have is a *fault.Fault.
-// Stability below 1 varies pitch and tempo from one reading to the next; similarity moves the pitch from a neutral
-// 120 Hz to the speaker's own.
+// Stability below 1 varies pitch and tempo from one reading to the next; similarity moves pitch (not
+// of rms) and formants from those of an average speaker, 120 Hz, to the speaker's own.
 func (e *Engines) Speak(ctx context.Context, s voice.Speech) iter.Seq2[audio.Frame, error] {
 	return func(yield func(audio.Frame, error) bool) {
 		if err := e.speak(ctx, s, yield); err != nil {
@@ -94,26 +97,32 @@ func (e *Engines) recite(ctx context.Context, who speaker, s voice.Speech, send 
 				return err
 			}
 		}
-		d := reading.deliver(who, c)
-		trim := trimmer{lead: who.rate / 50, tail: who.rate / 25}
-		err := e.flite(ctx, c.text, d, func(pcm []int16) error {
-			if pcm = trim.push(pcm); len(pcm) == 0 {
-				return nil
-			}
-			amplify(pcm, d.gain)
-			return send(audio.Frame{Rate: who.rate, PCM: pcm})
-		})
-		if err != nil {
+		if err := e.read(ctx, who, reading.deliver(who, c), c.text, send); err != nil {
 			return err
-		}
-		if last := trim.flush(); len(last) > 0 {
-			amplify(last, d.gain)
-			if err := send(audio.Frame{Rate: who.rate, PCM: last}); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
+}
+
+// read sends one clause.
+func (e *Engines) read(ctx context.Context, who speaker, d delivery, text string, send func(audio.Frame) error) error {
+	trim := trimmer{lead: who.rate / 50, tail: who.rate / 25}
+	shift := audio.NewResampler(int(d.formants*float64(who.rate)), who.rate)
+	pass := func(pcm []int16) error {
+		if len(pcm) == 0 {
+			return nil
+		}
+		return send(audio.Frame{Rate: who.rate, PCM: slices.Clone(pcm)})
+	}
+	finish := func(pcm []int16) []int16 {
+		amplify(pcm, d.gain)
+		return shift.Process(pcm)
+	}
+	err := e.flite(ctx, text, d, func(pcm []int16) error { return pass(finish(trim.push(pcm))) })
+	if err != nil {
+		return err
+	}
+	return errors.Join(pass(finish(trim.flush())), pass(shift.Flush()))
 }
 
 // cast finds the speaker; no voice code means the first.

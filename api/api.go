@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -64,7 +65,8 @@ type Deps struct {
 	PublicURL       string            // scheme and host for links; empty = those of the request
 	FieldAliases    map[string]string // vendor spelling → field name
 	CORSOrigins     []string
-	PerKeyPerMinute int // 0 = no limit
+	Proxies         []netip.Prefix // in front of us
+	PerKeyPerMinute int            // 0 = no limit
 
 	Console *console.Console // nil = none
 	Log     *slog.Logger
@@ -103,7 +105,7 @@ func New(d Deps) *API {
 		Limits:       []wire.Limit{wire.PerKey(d.PerKeyPerMinute, time.Minute)},
 		Aliases:      d.FieldAliases,
 		Public:       func(raw string) bool { return a.Guard == nil || a.Guard.CheckURL(raw) == nil },
-		Origins:      d.CORSOrigins, Records: d.Records, Log: a.Log,
+		Origins:      d.CORSOrigins, Proxies: d.Proxies, Records: d.Records, Log: a.Log,
 		Away: db.Away, Observe: a.observer(),
 	}, a.table)
 	a.mux = a.beside()

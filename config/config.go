@@ -32,7 +32,8 @@ type Config struct {
 	} `key:"log"`
 
 	HTTP struct {
-		CORSOrigins []string `key:"cors_origins" doc:"pages of these origins may call every route"`
+		CORSOrigins    []string `key:"cors_origins" doc:"pages of these origins may call every route"`
+		TrustedProxies []string `key:"trusted_proxies" check:"cidrs" doc:"networks of proxies in front, whose X-Forwarded-For is believed"`
 	} `key:"http"`
 	SIP struct {
 		Listen   []string `key:"listen" check:"sip" doc:"udp:// and tcp:// addresses"`

@@ -187,6 +187,10 @@ func (h *House) assistants(context.Context) error {
 func (h *House) surface(context.Context) error {
 	c := h.on.Config
 	h.FirstVisit = h.firstVisit
+	var err error
+	if h.Proxies, err = guard.ParseAllow(c.HTTP.TrustedProxies, false); err != nil {
+		return fmt.Errorf("http.trusted_proxies: %w", err)
+	}
 	h.PublicURL, h.FieldAliases, h.CORSOrigins = c.PublicURL, c.Compat.FieldAliases, c.HTTP.CORSOrigins
 	h.PerKeyPerMinute, h.PublicHistory = c.Limits.PerKeyPerMinute, c.Conversations.PublicHistory
 	return nil

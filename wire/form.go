@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // File is an uploaded file. It may be opened several times while the request runs and is gone afterwards.
@@ -138,6 +139,9 @@ func (v Value) listed() Value {
 	return v
 }
 
+// bodyTime is how long a client may take to send a body.
+const bodyTime = 2 * time.Minute
+
 // size of the upload request, JSON and multipart.
 const (
 	maxJSON = 1 << 20
@@ -156,6 +160,9 @@ func readBody(w http.ResponseWriter, r *http.Request, multipartToo bool) (Value,
 		return Value{}, errTooLarge
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, limit)
+	rc := http.NewResponseController(w)
+	_ = rc.SetReadDeadline(time.Now().Add(bodyTime)) // not every connection has deadlines
+	defer rc.SetReadDeadline(time.Time{})            // the answer may take longer
 	if isForm && multipartToo {
 		return bodyFault(readForm(r))
 	}

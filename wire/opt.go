@@ -2,7 +2,12 @@
 // limits, idempotency, OpenAPI. On says how a route is written; package api holds the table of routes.
 package wire
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // Opt tells a field that was left out from null and from a value.
 // The zero Opt was left out.
@@ -50,4 +55,12 @@ func (o Opt[T]) MarshalJSON() ([]byte, error) {
 		return []byte("null"), nil
 	}
 	return json.Marshal(o.V)
+}
+
+// MarshalJSONTo writes the same without a detour.
+func (o Opt[T]) MarshalJSONTo(out *jsontext.Encoder) error {
+	if !o.Has() {
+		return out.WriteToken(jsontext.Null)
+	}
+	return jsonv2.MarshalEncode(out, o.V)
 }

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
+	"net/netip"
 	"reflect"
 	"regexp"
 	"runtime/debug"
@@ -33,6 +33,7 @@ type Config struct {
 	Aliases map[string]string        // vendor spelling → field name
 	Public  func(rawURL string) bool // reports whether the public rule accepts a URL; nil = all
 	Origins []string                 // pages of these origins may call every route
+	Proxies []netip.Prefix           // whose X-Forwarded-For and X-Forwarded-Proto are believed
 	Records Records                  // remembers idempotent requests; nil = none are
 
 	Log     *slog.Logger                                              // nil = slog.Default()
@@ -206,7 +207,7 @@ func (x *exchange) run() error {
 
 // admit checks the credential and the limits.
 func (x *exchange) admit() error {
-	x.who.Address = Address(x.r)
+	x.who.Address = x.s.address(x.r)
 	limits := x.route.limits
 	if x.route.auth != keyless && x.s.cfg.Authenticate != nil {
 		ctx, who, err := x.s.cfg.Authenticate(x.r)
@@ -366,21 +367,35 @@ func (x *exchange) fail(err error) {
 	_ = x.respond(a.status, a.bytes())
 }
 
-// Address is the client's address without its port.
-func Address(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
+// address is the client's address without its port: the last one that no proxy of ours reported.
+func (s *Server) address(r *http.Request) string {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return r.RemoteAddr
 	}
-	return host
+	client := at.Addr().Unmap()
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for _, hop := range slices.Backward(hops) {
+		next, err := netip.ParseAddr(strings.TrimSpace(hop))
+		if err != nil || !s.proxied(client) {
+			break
+		}
+		client = next.Unmap()
+	}
+	return client.String()
 }
 
+func (s *Server) proxied(a netip.Addr) bool {
+	return slices.ContainsFunc(s.cfg.Proxies, func(p netip.Prefix) bool { return p.Contains(a) })
+}
+
+// origin is scheme and host for links.
 func (s *Server) origin(r *http.Request) string {
 	if s.cfg.PublicURL != "" {
 		return strings.TrimSuffix(s.cfg.PublicURL, "/")
 	}
 	scheme := "http"
-	if r.TLS != nil {
+	if at, err := netip.ParseAddrPort(r.RemoteAddr); r.TLS != nil || err == nil && s.proxied(at.Addr().Unmap()) && r.Header.Get("X-Forwarded-Proto") == "https" {
 		scheme = "https"
 	}
 	return scheme + "://" + r.Host

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"strings"
 	"testing"
@@ -423,6 +424,32 @@ func TestQuery(t *testing.T) {
 	} {
 		if got := string(readQuery(raw).JSON()); got != want {
 			t.Errorf("%s: %s, want %s", raw, got, want)
+		}
+	}
+}
+
+// TestAddress finds the client behind proxies that are trusted, and behind no others.
+//
+// Contract: 1.12
+func TestAddress(t *testing.T) {
+	s := NewServer(Config{Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}, nil)
+	for _, c := range []struct{ remote, forwarded, want, origin string }{
+		{"192.0.2.1:5", "", "192.0.2.1", "http://h"},
+		{"192.0.2.1:5", "1.1.1.1", "192.0.2.1", "http://h"},
+		{"10.0.0.1:5", "1.1.1.1", "1.1.1.1", "https://h"},
+		{"[::ffff:10.0.0.1]:5", "6.6.6.6, 1.1.1.1,10.2.2.2", "1.1.1.1", "https://h"},
+		{"10.0.0.1:5", "1.1.1.1, junk", "10.0.0.1", "https://h"},
+		{"10.0.0.1:5", "", "10.0.0.1", "https://h"},
+		{"[2001:db8::1]:5", "1.1.1.1", "2001:db8::1", "http://h"},
+	} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.RemoteAddr, r.Host = c.remote, "h"
+		r.Header.Set("X-Forwarded-Proto", "https")
+		if c.forwarded != "" {
+			r.Header.Set("X-Forwarded-For", c.forwarded)
+		}
+		if got, origin := s.address(r), s.origin(r); got != c.want || origin != c.origin {
+			t.Errorf("%s with %q: %s %s, want %s %s", c.remote, c.forwarded, got, origin, c.want, c.origin)
 		}
 	}
 }

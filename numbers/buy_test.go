@@ -122,6 +122,7 @@ func TestTwoBuyers(t *testing.T) {
 // TestCrash kills the process at every step of a purchase, good or bad, and looks at what the next one makes of it:
 // never charged without a number, never a number without a record.
 func TestCrash(t *testing.T) {
+	t.Parallel()
 	for _, broken := range []string{"", "order", "declined"} {
 		for _, point := range []string{"before subscribe", "after subscribe", "before order", "after order", "before release", "after release", "before cancel", "after cancel"} {
 			for name, url := range map[string]func(testing.TB) string{"sqlite": dbtest.SQLiteURL, "postgres": dbtest.PostgresURL} {
@@ -145,7 +146,7 @@ func crash(t *testing.T, url, point, broken string) {
 		w.broken = broken
 	}
 	dead, died := make(chan struct{}), make(chan struct{})
-	first, err := db.Open(t.Context(), url, db.Synchronous("OFF"))
+	first, err := db.Open(t.Context(), url, db.Synchronous("OFF"), db.Conns(3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +185,7 @@ func crash(t *testing.T, url, point, broken string) {
 		first.Close()
 	}
 
-	second := dbtest.Open(t, url)
+	second := dbtest.Open(t, url, db.Conns(3))
 	p = run(t, second, w, jobs.Lease(300*time.Millisecond), jobs.Poll(50*time.Millisecond))
 	limit, tick := time.After(20*time.Second), time.NewTicker(10*time.Millisecond)
 	defer tick.Stop()

@@ -17,6 +17,7 @@ import (
 // Whatever happened, once all is settled: an order stands behind every number and a number behind every order; every month
 // was charged once; what is paid for is there, and what is not is refunded or over.
 func TestBooks(t *testing.T) {
+	t.Parallel()
 	for name, open := range map[string]func(testing.TB, ...db.Option) *db.DB{"sqlite": dbtest.SQLite, "postgres": dbtest.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -25,7 +25,7 @@ import (
 func TestMain(m *testing.M) {
 	_ = flag.Set("rapid.checks", "15") // more by hand: -rapid.checks=1000
 	flag.Parse()
-	_ = flag.Set("test.parallel", "24") // they wait for leases of dead processes
+	_ = flag.Set("test.parallel", "40") // they wait for leases of dead processes
 	goleak.VerifyTestMain(m)
 }
 
@@ -229,6 +229,7 @@ func run(t *testing.T, d *db.DB, w *world, opts ...jobs.Option) *process {
 // each runs fn on both databases, durable time standing still, with a world of its own.
 func each(t *testing.T, fn func(t *testing.T, p *process, w *world)) {
 	t.Helper()
+	t.Parallel()
 	for name, open := range map[string]func(testing.TB, ...db.Option) *db.DB{"sqlite": dbtest.SQLite, "postgres": dbtest.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -16,7 +16,7 @@ func (r Route) Arguments() map[string]any {
 	props, demanded := object{}, []string{}
 	for _, from := range []source{fromBody, fromQuery, fromPath} {
 		for _, f := range r.plan.fields {
-			if f.from != from || from == fromBody && !r.takesBody() {
+			if f.from != from || from == fromBody && !r.takesBody() || from == fromPath && !r.has(f.name) {
 				continue
 			}
 			p := s.field(f)

@@ -154,7 +154,7 @@ func jsonOf(schema any) object { return object{"application/json": object{"schem
 func (s *schemas) parameters(r *Route) []any {
 	var out []any
 	for _, f := range r.plan.fields {
-		if f.from == fromBody {
+		if f.from == fromBody || f.from == fromPath && !r.has(f.name) {
 			continue
 		}
 		p := object{"name": f.name, "in": "query", "schema": s.field(f)}
@@ -173,6 +173,9 @@ func (s *schemas) parameters(r *Route) []any {
 	}
 	return out
 }
+
+// has reports whether the path names such a segment; routes may share an input of which only some have it.
+func (r *Route) has(name string) bool { return strings.Contains(r.Path, "{"+name+"}") }
 
 func required(p *plan, from source) []string {
 	var out []string

@@ -25,7 +25,7 @@ import (
 func TestMain(m *testing.M) {
 	_ = flag.Set("rapid.checks", "15") // more by hand: -rapid.checks=1000
 	flag.Parse()
-	_ = flag.Set("test.parallel", "40") // they wait for leases of dead processes
+	_ = flag.Set("test.parallel", "16") // they wait for leases of dead processes
 	goleak.VerifyTestMain(m)
 }
 

@@ -13,7 +13,7 @@ type newDocumentIn struct {
 	Name        string              `json:"name" rule:"required max=255"`
 	Description wire.Opt[string]    `json:"description" rule:"null max=255"`
 	Type        string              `json:"type" rule:"required oneof=website|pdf|txt|docx"`
-	URL         wire.Opt[string]    `json:"url" rule:"null url public"`
+	URL         wire.Opt[string]    `json:"url" rule:"null required_without=links when=type:website url public"`
 	Links       []knowledge.Link    `json:"links" rule:"null max=50"`
 	LinkLimit   int64               `json:"relative_links_limit" rule:"null=default min=1 max=50" default:"10"`
 	File        wire.Opt[wire.File] `json:"file" rule:"null max=20480"`
@@ -91,11 +91,7 @@ func (a *API) findBaseOfNew(ctx context.Context, in *newDocumentIn) error {
 // checkDocument demands a source that fits the type.
 func checkDocument(_ context.Context, in *newDocumentIn) error {
 	switch in.Type {
-	case "":
-	case "website":
-		if !in.URL.Has() && len(in.Links) == 0 {
-			return wire.Invalid(wire.Bad("url", "required_without", "links"))
-		}
+	case "", "website":
 	default:
 		f := in.File.V
 		if !f.Sent() {

@@ -65,6 +65,10 @@ func TestUploads(t *testing.T) {
 	const missing = `{"message":"Documents of this type need a file. Attach one and send again.","errors":{"file":["Documents of this type need a file. Attach one and send again."]}}`
 	upload(s, path, "", nil, "name", "Prices", "type", "pdf").Want(422, missing)
 	s.Send("POST "+path, `{"name":"Prices","type":"pdf"}`).Want(422, missing)
+	const unlinked = `{"message":"The url field is required when links is not present.","errors":{"url":["The url field is required when links is not present."]}}`
+	s.Send("POST "+path, `{"name":"Prices","type":"website"}`).Want(422, unlinked)
+	s.Send("POST "+path, `{"name":"Prices","type":"website","links":[]}`).Want(422, unlinked)
+	s.Send("POST "+path, `{"name":"Prices","type":"website","links":[{"link":"nowhere"}]}`).Want(422, `{"message":"The links.0.link field must be a valid URL.","errors":{"links.0.link":["The links.0.link field must be a valid URL."]}}`)
 	for _, c := range []struct {
 		name, kind string
 		content    []byte

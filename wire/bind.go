@@ -198,21 +198,24 @@ func (f *field) demanded(b *binding, parent Value) (rule, a, value string) {
 		return "required", "", ""
 	}
 	for _, c := range f.requiredIf {
-		other, _ := b.lookup(parent, &field{name: c.field})
-		got := other.trimmed().Text()
-		if c.value == "true" && got == "1" {
-			got = "true"
-		}
-		if got == c.value {
+		if c.holds(b, parent) {
 			return "required_if", c.field, c.value
 		}
 	}
-	if f.requiredWithout != "" {
-		if other, _ := b.lookup(parent, &field{name: f.requiredWithout}); other.trimmed().IsNull() {
+	if f.requiredWithout != "" && (f.when == nil || f.when.holds(b, parent)) {
+		other, _ := b.lookup(parent, &field{name: f.requiredWithout})
+		if other = other.trimmed(); other.IsNull() || other.kind == isArray && len(other.items) == 0 {
 			return "required_without", f.requiredWithout, ""
 		}
 	}
 	return "", "", ""
+}
+
+// holds says whether the other field has the value.
+func (c condition) holds(b *binding, parent Value) bool {
+	other, _ := b.lookup(parent, &field{name: c.field})
+	got := other.trimmed().Text()
+	return got == c.value || c.value == "true" && got == "1"
 }
 
 func (b *binding) failOwn(f *field, bad Failure) {

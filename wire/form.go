@@ -148,6 +148,11 @@ const (
 	maxForm = 22 << 20
 )
 
+// drain reads what a client still sends, up to a bound: most clients look for an answer only after their last byte.
+func drain(body io.Reader) {
+	_, _ = io.CopyN(io.Discard, body, 4*maxForm) // the refusal stands, however much arrives
+}
+
 // readBody takes a JSON or multipart body by its content type and says what is wrong with it as a fault.
 func readBody(w http.ResponseWriter, r *http.Request, multipartToo bool) (Value, error) {
 	kind := strings.ToLower(strings.TrimSpace(strings.Split(r.Header.Get("Content-Type"), ";")[0]))
@@ -156,18 +161,25 @@ func readBody(w http.ResponseWriter, r *http.Request, multipartToo bool) (Value,
 	if isForm {
 		limit = maxForm
 	}
-	if r.ContentLength > limit {
-		return Value{}, errTooLarge
-	}
-	r.Body = http.MaxBytesReader(w, r.Body, limit)
+	whole := r.Body
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(bodyTime)) // not every connection has deadlines
 	defer rc.SetReadDeadline(time.Time{})            // the answer may take longer
+	if r.ContentLength > limit {
+		drain(whole)
+		return Value{}, errTooLarge
+	}
+	r.Body = http.MaxBytesReader(w, whole, limit)
 	if isForm && multipartToo {
-		return bodyFault(readForm(r))
+		v, err := bodyFault(readForm(r))
+		if errors.Is(err, errTooLarge) {
+			drain(whole)
+		}
+		return v, err
 	}
 	raw, err := io.ReadAll(r.Body)
 	if err != nil {
+		drain(whole)
 		return bodyFault(Value{}, err)
 	}
 	isJSON := kind == "" || kind == "application/json" || strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json")

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"mime/multipart"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -189,5 +191,38 @@ func TestStreams(t *testing.T) {
 	}
 	if status, body := read("/api/events"); status != 503 || body != `{"message":"Service Unavailable"}` {
 		t.Errorf("%d %s", status, body)
+	}
+}
+
+// TestRefusedWhole writes a body that is too large to its last byte before it looks for the answer.
+//
+// Contract: 1.4
+func TestRefusedWhole(t *testing.T) {
+	refuse := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := readBody(w, r, true); !errors.Is(err, errTooLarge) {
+			t.Errorf("%v", err)
+		}
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
+	})
+	s := httptest.NewServer(refuse)
+	defer s.Close()
+	for _, header := range []string{"Content-Length: 8388608", "Transfer-Encoding: chunked"} {
+		conn, err := net.Dial("tcp", s.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		body := bytes.Repeat([]byte("x"), 8<<20)
+		if strings.HasPrefix(header, "Transfer") {
+			body = fmt.Appendf(nil, "800000\r\n%s\r\n0\r\n\r\n", body)
+		}
+		fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\n%s\r\n\r\n", header)
+		if _, err := conn.Write(body); err != nil {
+			t.Fatalf("%s: %v", header, err)
+		}
+		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil || answer.StatusCode != http.StatusRequestEntityTooLarge {
+			t.Errorf("%s: %v %v", header, answer, err)
+		}
 	}
 }

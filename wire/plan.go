@@ -35,6 +35,7 @@ type field struct {
 	required        bool
 	requiredIf      []condition
 	requiredWithout string
+	when            *condition        // limits requiredWithout
 	null            bool              // null is a value here
 	nullDefault     bool              // null stands for the default
 	keep            bool              // white space stays, "" stays a string
@@ -152,6 +153,9 @@ func (f *field) read(tag reflect.StructTag, where string) {
 			f.requiredIf = append(f.requiredIf, condition{other, value})
 		case "required_without":
 			f.requiredWithout = arg
+		case "when":
+			other, value, _ := strings.Cut(arg, ":")
+			f.when = &condition{other, value}
 		case "null":
 			f.null, f.nullDefault = true, arg == "default"
 		default:

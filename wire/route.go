@@ -54,7 +54,7 @@ type Option func(*Route)
 //	path:"id"        path segment: int64, Ref or string. What cannot be an id binds as zero, which no lookup finds.
 //	query:"page"     query parameter
 //	json:"name"      body field, JSON or form
-//	rule:"…"         required required_if=other:value required_without=other null(= null is a value)
+//	rule:"…"         required required_if=other:value required_without=other (when=third:value) null(= null is a value)
 //	                 max=N min=N (characters, amount, elements or kB, by type) oneof=a|b url public email uuid ip
 //	                 e164 phone(lenient) distinct different=other date clock(H:i) timezone pattern=regexp upper lower
 //	each:"…"         the same rules for every element of an array

@@ -57,8 +57,6 @@ func parseObject(b []byte) (Value, error) {
 	switch {
 	case err != nil:
 		return Value{}, err
-	case v.kind == isArray && len(v.items) == 0: // clients that cannot write an empty object send this
-		return Value{kind: isObject}, nil
 	case v.kind != isObject:
 		return Value{}, errNotObject
 	}

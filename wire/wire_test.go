@@ -242,7 +242,7 @@ func TestChecksInOrder(t *testing.T) {
 		{"POST /api/ping\n" + strings.Repeat(`{"a":`, 33) + "1" + strings.Repeat("}", 33), "good", "", 400, `{"message":"The request body is not valid JSON."}`},
 		{"POST /api/ping\n" + `{"message":"x","a":` + strings.Repeat("[", 31) + strings.Repeat("]", 31) + "}", "good", "application/vnd.x+json; charset=latin1", 200, `{"message":"xwidget"}`},
 		{"POST /api/ping\n[1]", "good", "", 400, `{"message":"The request body must be a JSON object."}`},
-		{"POST /api/ping\n[]", "good", "", 422, `{"message":"The given data was invalid.","errors":{"message":["The message field is required."]}}`},
+		{"POST /api/ping\n[]", "good", "", 400, `{"message":"The request body must be a JSON object."}`},
 		{"POST /api/ping", "good", "text/plain", 422, `{"message":"The given data was invalid.","errors":{"message":["The message field is required."]}}`},
 		{"POST /api/ping\n" + `{"message":"x","message":"code"}`, "good", "", 402, `{"success":false,"error":"No <money> & such.","error_code":"POOR"}`},
 		{"POST /api/ping\n" + `{"message":"out"}`, "good", "", 500, `{"success":false,"error":"It failed.","error_code":"UNKNOWN"}`},

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"parley/fault"
 	"parley/messaging"
@@ -157,7 +158,7 @@ func (a *API) sessionStatus(ctx context.Context, in *sessionIn) (sessionOut, err
 // templateValues are strings by placeholder number or name; numbers and booleans become strings.
 type templateValues map[string]string
 
-// BindWire refuses what is neither.
+// BindWire refuses what is neither; "" is a string that fills no placeholder.
 func (v *templateValues) BindWire(b wire.Binder, in wire.Value) {
 	var s wire.Scalars
 	s.BindWire(b, in)
@@ -167,7 +168,7 @@ func (v *templateValues) BindWire(b wire.Binder, in wire.Value) {
 		case m.Value.IsNull():
 			b.At(m.Key).Fail("string")
 		default:
-			(*v)[m.Key] = m.Value.Text()
+			(*v)[m.Key] = strings.TrimSpace(m.Value.Text())
 		}
 	}
 }
@@ -177,7 +178,7 @@ type sendIn struct {
 	Template  int64          `json:"template_id" rule:"required"`
 	Phone     string         `json:"recipient_phone" rule:"required"`
 	Name      string         `json:"recipient_name" rule:"max=255"`
-	Variables templateValues `json:"variables"`
+	Variables templateValues `json:"variables" trim:"no"`
 }
 
 type sentOut struct {

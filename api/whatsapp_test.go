@@ -30,6 +30,8 @@ func TestWhatsAppTemplate(t *testing.T) {
 		status("+491701234567").Want(200, `{"success":true,"has_conversation":false,"session_status":{"is_open":false,"can_send_freeform":false,"requires_template":true,"message":"You have no conversation with this recipient yet. Start one with a template message.","expires_at":null}}`)
 		for want, body := range map[string]string{
 			`{"success":false,"error":"This phone number cannot be messaged. Write it in E.164 form, for example +14155551234.","error_code":"INVALID_PHONE"}`: `"recipient_phone":"0170"`,
+			`{"success":false,"error":"Template variables do not match. Missing: 1.","error_code":"TEMPLATE_MISMATCH"}`:                                        `"recipient_phone":"+491701234567","variables":{"1":" ","2":"x"}`,
+			`{"message":"The given data was invalid.","errors":{"variables.1":["The variables.1 field must be a string."]}}`:                                   `"recipient_phone":"+491701234567","variables":{"1":null,"2":"x"}`,
 			`{"success":false,"error":"Template variables do not match. Missing: 2. Unknown: city.","error_code":"TEMPLATE_MISMATCH"}`:                         `"recipient_phone":"+491701234567","variables":{"1":"x","city":"y"}`,
 		} {
 			s.Send("POST /user/whatsapp/send", `{"sender_id":`+sender+`,"template_id":`+template+`,`+body+`}`).Want(422, want)

@@ -16,6 +16,10 @@ func (a *API) beside() *http.ServeMux {
 	m.HandleFunc("GET /media/voices/{file}", a.servePreview)
 	m.HandleFunc("GET /embed.json", a.serveEmbed)
 	m.HandleFunc("GET /media/{folder}/{name}", a.serveMedia)
+	m.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(a.document) // the client is gone: nobody is left to tell
+	})
 	m.Handle("GET /metrics", promhttp.HandlerFor(a.Metrics, promhttp.HandlerOpts{}))
 	m.Handle("/mcp", a.mcp())
 	if a.Console != nil {

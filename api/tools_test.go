@@ -99,3 +99,16 @@ func TestToolSecrets(t *testing.T) {
 		}
 	})
 }
+
+// TestPlanLimits lowers and lifts the plan's limit: null is no limit.
+//
+// Contract: 9.2 16.5
+func TestPlanLimits(t *testing.T) {
+	s := one(t)
+	tool := `{"name":"lookup","description":"Looks up.","endpoint":"https://example.com/","method":"GET"}`
+	s.Send("PUT /sim/account", `{"plan":{"max_tools":0,"max_assistants":0}}`).Want(200)
+	s.Send("POST /user/tools", tool).Want(422, `{"message":"Your plan allows 0 mid-call tools, and you have that many. Delete one, or change the plan."}`)
+	s.Send("PUT /sim/account", `{"plan":{"max_tools":null}}`).Want(200)
+	s.Send("POST /user/tools", tool).Want(201)
+	s.Send("POST /user/assistant", assistantBody).Want(403, `{"message":"You have reached the maximum number of assistants allowed by your plan."}`)
+}

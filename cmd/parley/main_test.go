@@ -128,7 +128,7 @@ func (s *serving) get(t *testing.T, path string) int {
 func TestServeAndStop(t *testing.T) {
 	data := t.TempDir()
 	s := startServer(t, data, nil)
-	for path, want := range map[string]int{"/readyz": 200, "/healthz": 200, "/metrics": 200, "/api/openapi.json": 200, "/api/user/me": 401, "/nope": 404} {
+	for path, want := range map[string]int{"/readyz": 200, "/healthz": 200, "/metrics": 200, "/api/openapi.json": 200, "/openapi.json": 200, "/api/user/me": 401, "/nope": 404} {
 		if got := s.get(t, path); got != want {
 			t.Errorf("%s: %d, want %d", path, got, want)
 		}

@@ -25,7 +25,6 @@ import (
 type Network struct {
 	sim   *Sim
 	line  *sip.Server
-	plane *media.Plane
 	deps  NetworkDeps
 	home  sip.Trunk // the installation's own SIP address: where simulated callers call
 
@@ -57,7 +56,10 @@ type Files interface {
 
 // OpenNetwork starts the network on a free loopback port.
 func (s *Sim) OpenNetwork(d NetworkDeps) (*Network, error) {
-	n := &Network{sim: s, deps: d, plane: d.Plane}
+	if err := os.MkdirAll(d.Scratch, 0o700); err != nil {
+		return nil, err
+	}
+	n := &Network{sim: s, deps: d}
 	n.ctx, n.stop = context.WithCancel(context.Background())
 	var err error
 	n.line, err = sip.Start(sip.Config{

@@ -328,7 +328,9 @@ func (p *phone) wait(ctx context.Context, s Step) bool {
 // report turns the recording into a file and recognises what was heard.
 func (p *phone) report(ctx context.Context, id int64, key, file string) {
 	var heard []HeardText
-	if file != "" {
+	if file == "" {
+		key = ""
+	} else {
 		defer os.Remove(file)
 		raw, err := os.ReadFile(file)
 		if err == nil {

@@ -23,10 +23,10 @@ import (
 // Network is the pretend telephone network: a SIP user agent on loopback that is the installation's carrier and, behind
 // it, other people's phones. Their words are synthesised, travel as RTP, and what they hear is kept as audio.
 type Network struct {
-	sim   *Sim
-	line  *sip.Server
-	deps  NetworkDeps
-	home  sip.Trunk // the installation's own SIP address: where simulated callers call
+	sim  *Sim
+	line *sip.Server
+	deps NetworkDeps
+	home sip.Trunk // the installation's own SIP address: where simulated callers call
 
 	ctx  context.Context
 	stop context.CancelFunc

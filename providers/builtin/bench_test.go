@@ -26,7 +26,7 @@ func BenchmarkSpeak(b *testing.B) {
 	for _, who := range speakers {
 		b.Run(who.code, func(b *testing.B) {
 			s := voice.Speech{Text: practice[0], Voice: who.code, Speed: 1, Stability: 1, Similarity: 1}
-			if err := engines.Prepare(b.Context(), voice.Speech{Text: "warm", Voice: who.code}); err != nil {
+			if _, err := engines.Render(b.Context(), voice.Speech{Text: "warm", Voice: who.code}); err != nil {
 				b.Fatal(err)
 			}
 			var first, work, spoken time.Duration

@@ -33,8 +33,7 @@ var speakers = []speaker{
 
 // mouth is what the synthesizer keeps.
 type mouth struct {
-	turns    chan struct{} // a token per synthesis that may run at once
-	prepared prepared
+	turns chan struct{} // a token per synthesis that may run at once
 }
 
 func (m *mouth) init() { m.turns = make(chan struct{}, max(2, runtime.NumCPU())) }
@@ -49,6 +48,19 @@ func (e *Engines) Speak(ctx context.Context, s voice.Speech) iter.Seq2[audio.Fra
 			yield(audio.Frame{}, err)
 		}
 	}
+}
+
+// Render synthesises a whole sentence.
+func (e *Engines) Render(ctx context.Context, s voice.Speech) (audio.Frame, error) {
+	var all audio.Frame
+	for f, err := range e.Speak(ctx, s) {
+		if err != nil {
+			return audio.Frame{}, err
+		}
+		all.Rate = f.Rate
+		all.PCM = append(all.PCM, f.PCM...)
+	}
+	return all, nil
 }
 
 // speak lets the synthesis run ahead in its own goroutine, so that a slow listener does not hold an instance.
@@ -86,14 +98,11 @@ func (e *Engines) speak(ctx context.Context, s voice.Speech, yield func(audio.Fr
 
 // recite sends the whole text, clause by clause, with pauses between.
 func (e *Engines) recite(ctx context.Context, who speaker, s voice.Speech, send func(audio.Frame) error) error {
-	if f, ok := e.mouth.prepared.get(s); ok {
-		return inPieces(f, send)
-	}
 	reading := newReading(s)
 	for i, c := range clauses(plain(s.Text)) {
 		if i > 0 {
 			quiet := int(reading.pause(c.before).Seconds() * float64(who.rate))
-			if err := inPieces(audio.Frame{Rate: who.rate, PCM: make([]int16, quiet)}, send); err != nil {
+			if err := send(audio.Frame{Rate: who.rate, PCM: make([]int16, quiet)}); err != nil {
 				return err
 			}
 		}
@@ -145,17 +154,6 @@ func cast(s voice.Speech) (speaker, error) {
 // english reports whether a language code, which may be empty, means English.
 func english(code string) bool {
 	return code == "" || len(code) >= 2 && (code[:2] == "en" || code[:2] == "EN") && (len(code) == 2 || code[2] == '-' || code[2] == '_')
-}
-
-func inPieces(f audio.Frame, send func(audio.Frame) error) error {
-	for step := f.Rate / 50; len(f.PCM) > 0; {
-		n := min(step, len(f.PCM))
-		if err := send(audio.Frame{Rate: f.Rate, PCM: f.PCM[:n:n]}); err != nil {
-			return err
-		}
-		f.PCM = f.PCM[n:]
-	}
-	return nil
 }
 
 func amplify(pcm []int16, gain float64) {

@@ -130,29 +130,6 @@ func TestWhatItCannotSpeakIsRefused(t *testing.T) {
 	}
 }
 
-func TestPreparedSpeechIsSpokenUnchanged(t *testing.T) {
-	s := voice.Speech{Text: "Thank you for calling.", Voice: "kal16", Stability: 0}
-	if err := engines.Prepare(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
-	if a, b := render(t, s), render(t, s); !slices.Equal(a.PCM, b.PCM) {
-		t.Error("a prepared sentence was made anew")
-	}
-}
-
-func TestPreparedSpeechIsBounded(t *testing.T) {
-	var p prepared
-	for i := range 100 {
-		p.put(voice.Speech{Text: string(rune('a' + i))}, audio.Frame{Rate: 16000, PCM: make([]int16, preparedLimit/20)})
-		if p.bytes > preparedLimit || len(p.sound) != len(p.order) {
-			t.Fatalf("%d bytes, %d sounds, %d in order", p.bytes, len(p.sound), len(p.order))
-		}
-	}
-	if len(p.sound) != 10 {
-		t.Errorf("%d sounds are kept", len(p.sound))
-	}
-}
-
 func TestPlainText(t *testing.T) {
 	for in, want := range map[string]string{
 		"Call +49 30 1234.":             "Call plus 4 9, 3 0, 1 2 3 4 .",

@@ -186,7 +186,7 @@ func (d *decoder) language(file string, share float32) error {
 // sphinxHooks are the functions through which pocketsphinx comes back to Go every few milliseconds, while it loads its
 // models, builds a search, and with every frame it decodes.
 var sphinxHooks = map[string]hook{
-	"dict_add_word": breathe, "bin_mdef_phone_id_nearest": breathe, "enter": breathe, "sift": breathe, "trinkle": breathe,
+	"dict_add_word": breathe, "bin_mdef_phone_id_nearest": breathe, "merge_runs": breathe,
 	"weights_comparator": breathe, "priority_queue_poll": breathe, "ngram_model_set_known_wid": breathe,
 	"acmod_score": breathe, "ngram_search_step": breathe, "ps_lattice_link": breathe,
 }

@@ -56,7 +56,7 @@ func keyOf(l voice.Listening) imageKey {
 	return imageKey{l.Rate, [sha256.Size]byte(h.Sum(nil))}
 }
 
-// image returns the image for a conversation, and makes it when it is not there: some 0.7 s, the first of a rate 1.7 s.
+// image returns the image for a conversation, and makes it when it is not there: some 0.5 s, the first of a rate 1.5 s.
 func (e *Engines) image(ctx context.Context, l voice.Listening) (*image, error) {
 	return e.imageOf(ctx, keyOf(l), func() (*image, error) { return e.tune(l) })
 }

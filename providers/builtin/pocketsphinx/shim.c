@@ -95,3 +95,51 @@ EXPORT("segments") char const *shim_segments(void)
 EXPORT("cepstral_mean") float *shim_cepstral_mean(void) { return ps->acmod->fcb->cmn_struct->cmn_mean; }
 EXPORT("cepstral_sum") float *shim_cepstral_sum(void) { return ps->acmod->fcb->cmn_struct->sum; }
 EXPORT("cepstral_frames") int *shim_cepstral_frames(void) { return &ps->acmod->fcb->cmn_struct->nframe; }
+
+static inline void put(char *to, const char *from, size_t width)
+{
+    if (width == sizeof(int))
+        *(int *)to = *(const int *)from;
+    else
+        memcpy(to, from, width);
+}
+
+/* merge_runs joins two sorted neighbours; the host is told each time it is entered. */
+__attribute__((noinline)) void merge_runs(char *to, char *from, size_t left, size_t n, size_t width,
+                                          int (*compare)(const void *, const void *))
+{
+    size_t i = 0, j = left;
+    for (; i < left || j < n; to += width) {
+        size_t *k = j >= n || (i < left && compare(from + i * width, from + j * width) <= 0) ? &i : &j;
+        put(to, from + (*k)++ * width, width);
+    }
+}
+
+/* qsort as a merge sort. The C library's smoothsort compares five times as often, and the 72 thousand words of the
+ * generic language model are sorted for every conversation. */
+void qsort(void *base, size_t n, size_t width, int (*compare)(const void *, const void *))
+{
+    enum { SHORT = 16 };
+    char *room = malloc((n + 1) * width), *from = base, *to = room;
+    for (size_t at = 0; at < n; at += SHORT) { /* short runs by insertion */
+        for (size_t i = at + 1; i < n && i < at + SHORT; i++) {
+            size_t j = i;
+            put(room, from + i * width, width);
+            for (; j > at && compare(from + (j - 1) * width, room) > 0; j--)
+                put(from + j * width, from + (j - 1) * width, width);
+            put(from + j * width, room, width);
+        }
+    }
+    for (size_t run = SHORT; run < n; run *= 2) {
+        for (size_t at = 0; at < n; at += 2 * run) {
+            size_t left = n - at < run ? n - at : run, both = n - at < 2 * run ? n - at : 2 * run;
+            merge_runs(to + at * width, from + at * width, left, both, width, compare);
+        }
+        char *done = to;
+        to = from;
+        from = done;
+    }
+    if (from != base)
+        memcpy(base, from, n * width);
+    free(room);
+}

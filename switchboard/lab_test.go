@@ -43,7 +43,7 @@ type lab struct {
 	paid    time.Duration
 	dial    func(ctx context.Context, d lines.Destination, progress func(int)) (lines.Leg, error)
 	files   map[string][]byte
-	settled []calls.Call
+	settled chan calls.Call
 	states  chan calls.Call
 }
 
@@ -59,7 +59,7 @@ func each(t *testing.T, test func(*lab)) {
 }
 
 func newLab(t *testing.T, d *db.DB) *lab {
-	l := &lab{t: t, files: map[string][]byte{}, states: make(chan calls.Call, 256)}
+	l := &lab{t: t, files: map[string][]byte{}, states: make(chan calls.Call, 256), settled: make(chan calls.Call, 16)}
 	l.people = accounts.New(d, accounts.Plan{ParallelPerAccount: 100})
 	owner, err := l.people.Create(t.Context(), d, accounts.Draft{Name: "A", Email: "a@p.example"})
 	l.must(err)
@@ -85,7 +85,7 @@ func newLab(t *testing.T, d *db.DB) *lab {
 			Minds:  map[string]func(string) agent.Model{"fake": func(string) agent.Model { return parrot{} }},
 			Most:   map[string]int{"fake": 3}},
 		Settled: []func(context.Context, *db.Tx, calls.Call) error{func(_ context.Context, tx *db.Tx, c calls.Call) error {
-			tx.After(func() { l.mu.Lock(); defer l.mu.Unlock(); l.settled = append(l.settled, c) })
+			tx.After(func() { l.settled <- c })
 			return nil
 		}},
 		Node: "n1", Scratch: t.TempDir(), Currency: "USD", Log: slog.New(slog.NewTextHandler(io.Discard, nil)),

@@ -74,7 +74,7 @@ func (s *Switchboard) Run(ctx context.Context) error {
 		}
 	})
 	defer forget()
-	if err := s.Recover(ctx); err != nil {
+	if err := s.Recover(ctx); err != nil && ctx.Err() == nil {
 		s.Log.Error("calls of an earlier life not ended", "error", err) // the reaper will
 	}
 	tick := time.NewTicker(time.Second)
@@ -108,7 +108,9 @@ func (s *Switchboard) Run(ctx context.Context) error {
 func (s *Switchboard) obey(ctx context.Context) {
 	stops, err := s.Calls.Stops(ctx, s.DB, s.Node)
 	if err != nil {
-		s.Log.Error("hang-ups not read", "error", err)
+		if ctx.Err() == nil {
+			s.Log.Error("hang-ups not read", "error", err)
+		}
 		return
 	}
 	for id, r := range stops {

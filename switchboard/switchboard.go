@@ -100,6 +100,7 @@ type Switchboard struct {
 	ctx     context.Context // ends when calls must end
 	stop    context.CancelCauseFunc
 	phrases *phrases
+	began   time.Time
 
 	mu       sync.Mutex
 	live     map[calls.ID]*live
@@ -129,7 +130,7 @@ func New(d Deps) *Switchboard {
 	if d.Log == nil {
 		d.Log = slog.Default()
 	}
-	s := &Switchboard{Deps: d, live: map[calls.ID]*live{}, byUUID: map[string]*live{}, using: map[string]int{}, phrases: newPhrases()}
+	s := &Switchboard{Deps: d, live: map[calls.ID]*live{}, byUUID: map[string]*live{}, using: map[string]int{}, phrases: newPhrases(), began: time.Now()}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
 	s.registerJobs()
 	return s

@@ -53,8 +53,8 @@ func TestInboundCall(t *testing.T) {
 		}
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if len(l.settled) != 1 || l.settled[0].Status != calls.Completed {
-			l.t.Errorf("settled %+v", l.settled)
+		if done := <-l.settled; done.ID != c.ID || done.Status != calls.Completed || len(l.settled) != 0 {
+			l.t.Errorf("settled %+v", done)
 		}
 		rate, channels, pcm := wav(l.t, l.files[*c.Recording])
 		loud := 0
@@ -413,8 +413,6 @@ func TestSettledOnce(t *testing.T) {
 				l.t.Errorf("time %d: %v", i+1, err)
 			}
 		}
-		l.mu.Lock()
-		defer l.mu.Unlock()
 		if len(l.settled) != 1 {
 			l.t.Errorf("settled %d times", len(l.settled))
 		}

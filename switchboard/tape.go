@@ -84,10 +84,12 @@ func (s *Switchboard) keepTape(t *tape, c calls.Call) string {
 	return key
 }
 
-// sweepTapes removes what a crash left behind.
+// sweepTapes removes what an earlier life of this process left behind.
 func (s *Switchboard) sweepTapes() {
 	old, _ := filepath.Glob(filepath.Join(s.Scratch, "call-*.wav"))
 	for _, name := range old {
-		os.Remove(name)
+		if info, err := os.Stat(name); err == nil && info.ModTime().Before(s.began) {
+			os.Remove(name)
+		}
 	}
 }

@@ -41,7 +41,10 @@ export async function startCall(assistant: string, kind: 'widget' | 'test', onEn
         if (['failed', 'closed', 'disconnected'].includes(pc.connectionState)) { fail(new Error('The connection was lost.')); clean() }
       }
     })
-    const stop = async () => { clean(); await request('DELETE', `/web-calls/${answer.call_id}?token=${encodeURIComponent(answer.token)}`).catch(() => {}) }
+    const stop = async () => { // the server is told before the connection goes, so that the record says who hung up
+      if (!over) await request('DELETE', `/web-calls/${answer.call_id}?token=${encodeURIComponent(answer.token)}`).catch(() => {})
+      clean()
+    }
     return { id: answer.call_id, token: answer.token, level: meter(mic), heard: () => heard(), stop }
   } catch (e) {
     clean()

@@ -162,12 +162,11 @@ class ParleyWidget extends HTMLElement {
     this.note('Connecting…')
     const pc = this.pc = new RTCPeerConnection()
     let mic: MediaStream | undefined
-    let hangUp = () => {}
+    let hangUp = async () => {}
     this.end = () => {
       this.end = undefined
       mic?.getTracks().forEach(t => t.stop())
-      pc.close()
-      hangUp()
+      hangUp().finally(() => pc.close())
       this.calling(false)
       this.note('')
       this.fire('call-end')
@@ -182,7 +181,7 @@ class ParleyWidget extends HTMLElement {
       await pc.setLocalDescription(await pc.createOffer())
       if (pc.iceGatheringState !== 'complete') await new Promise<void>(r => { pc.onicegatheringstatechange = () => pc.iceGatheringState === 'complete' && r() })
       const a = await this.api('POST', '/web-calls', { assistant_id: this.assistant, type: 'widget', sdp: pc.localDescription!.sdp })
-      hangUp = () => { this.api('DELETE', `/web-calls/${a.call_id}?token=${encodeURIComponent(a.token)}`).catch(() => {}) }
+      hangUp = () => this.api('DELETE', `/web-calls/${a.call_id}?token=${encodeURIComponent(a.token)}`).catch(() => {})
       await pc.setRemoteDescription({ type: 'answer', sdp: a.sdp })
       this.calling(true)
       this.note('You are talking. Close or hang up to end.')

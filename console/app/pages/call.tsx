@@ -91,14 +91,22 @@ function Axis({ events, length, at }: { events: Event[]; length: number; at: num
   )
 }
 
+// tone is the colour a variable stands for where el is; canvases know neither variables nor light-dark().
+function tone(el: HTMLElement, variable: string) {
+  const probe = el.appendChild(document.createElement('i'))
+  probe.style.color = `var(${variable})`
+  const color = getComputedStyle(probe).color
+  probe.remove()
+  return color
+}
+
 function Player({ url, onTime }: { url: string; onTime: (s: number) => void }) {
   const box = useRef<HTMLDivElement>(null)
   const audio = useRef<HTMLAudioElement>(null)
   useEffect(() => {
-    const css = getComputedStyle(document.documentElement)
     const wave = WaveSurfer.create({
       container: box.current!, media: audio.current!, height: 40, barWidth: 2, barGap: 1, normalize: true,
-      splitChannels: [{ waveColor: css.getPropertyValue('--caller') }, { waveColor: css.getPropertyValue('--assistant') }] as any,
+      splitChannels: [{ waveColor: tone(box.current!, '--caller') }, { waveColor: tone(box.current!, '--assistant') }] as any,
     })
     wave.on('timeupdate', onTime)
     return () => wave.destroy()

@@ -5,7 +5,8 @@ import { startCall, type BrowserCall } from '../browsercall'
 import { Lines, linesOf, StageBars, stagesOf, type Event, type Line } from './transcript'
 
 type Assistant = { id: number; uuid: string; name: string }
-const types = ['call.state', 'turn.user', 'turn.assistant', 'turn.stages', 'turn.partial', 'barge_in', 'speech.start', 'speech.end', 'tool.call', 'tool.result', 'warning', 'error']
+const types = ['call.state', 'audio.first_in', 'audio.first_out', 'audio.denoise', 'speech.start', 'speech.end', 'turn.user', 'turn.assistant', 'stt.request', 'llm.request', 'llm.first_token',
+  'tts.request', 'realtime.session', 'barge_in', 'filler', 'reengage', 'limit', 'amd', 'dtmf.in', 'dtmf.out', 'keypad', 'tool.call', 'tool.result', 'transfer', 'language.switch', 'ambient', 'warning', 'error']
 
 // useCallEvents follows one live call.
 export function useCallEvents(id?: string | number) {
@@ -13,7 +14,7 @@ export function useCallEvents(id?: string | number) {
   useEffect(() => {
     set([])
     if (!id) return
-    return follow(`/user/calls/${id}/stream`, types, (_, e) => e?.type && set(all => all.some(x => x.seq === e.seq) ? all : [...all, e].sort((a, b) => a.seq - b.seq)))
+    return follow(`/user/calls/${id}/stream`, types, (_, e) => e?.type && set(all => e.seq && all.some(x => x.seq === e.seq) ? all : [...all, e].sort((a, b) => a.at < b.at ? -1 : a.at > b.at ? 1 : a.seq - b.seq)))
   }, [id])
   return events
 }
@@ -53,7 +54,6 @@ function Conversation({ assistants }: { assistants: Assistant[] }) {
     setConnecting(false)
   }
   const spoken = linesOf(events)
-  const partial = call ? events.findLast(e => e.type.startsWith('turn.'))?.data.partial : undefined
   return (
     <div class="split">
       <div>
@@ -64,7 +64,7 @@ function Conversation({ assistants }: { assistants: Assistant[] }) {
           {assistants.length > 1 && !call && <Choice label="Assistant" value={chosen} onInput={choose} options={assistants.map(a => [a.uuid, a.name])} />}
         </Card>
         <Card title="Conversation">
-          {spoken.length || typed.length ? <Lines lines={[...spoken, ...typed]} partial={partial} /> : <p class="muted">What you both say appears here.</p>}
+          {spoken.length || typed.length ? <Lines lines={[...spoken, ...typed]} /> : <p class="muted">What you both say appears here.</p>}
           <Typing assistant={chosen} callId={call?.id} add={l => setTyped(all => [...all, l])} />
         </Card>
       </div>

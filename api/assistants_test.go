@@ -210,3 +210,24 @@ func TestFolderAndLabelRoutes(t *testing.T) {
 		}
 	})
 }
+
+// TestAssistantOfARunningCampaign keeps its type; pausing or deleting it stops the campaign.
+//
+// Contract: 4.2 4.5 14.3
+func TestAssistantOfARunningCampaign(t *testing.T) {
+	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
+		for _, c := range []struct{ line, reason string }{{"PUT", "assistant_inactive"}, {"DELETE", "assistant_deleted"}} {
+			id := s.Send("POST /user/assistant", strings.Replace(desk, "inbound", "outbound", 1)).Want(201).Text("data.id")
+			campaign := s.Send("POST /user/campaigns", `{"name":"Spring","assistant_id":`+id+`}`).Want(201).Text("data.id")
+			if _, err := s.DB.Exec(t.Context(), `UPDATE campaigns SET status = 'in-progress' WHERE id = `+campaign); err != nil {
+				t.Fatal(err)
+			}
+			s.Send("PUT /user/assistant/"+id, `{"type":"inbound"}`).WantError("type: The assistant is used by a running campaign.")
+			s.Send("PUT /user/assistant/"+id, `{"status":"active"}`).Want(200)
+			s.Send(c.line+" /user/assistant/"+id, `{"status":"inactive"}`).Want(200)
+			if got := s.Send("GET /user/campaigns/"+campaign, "").Want(200); got.Text("data.status") != "stopped" || got.Text("data.stop_reason") != c.reason {
+				t.Error(got.Body)
+			}
+		}
+	})
+}

@@ -174,6 +174,9 @@ func (h *House) assistants(context.Context) error {
 	h.Assistants = assistants.New(h.DB, h.Catalog, h.on.Box, assistants.Account{
 		Numbers: h.numbersOf,
 		Tools:   h.Tools.Owned, Knowledgebases: h.Knowledge.Owned,
+		RunningCampaign: func(ctx context.Context, q db.Q, id assistants.ID) (bool, error) {
+			return h.Campaigns.Uses(ctx, q, int64(id))
+		},
 		MayAdd: func(ctx context.Context, q db.Q, owner accounts.ID, have int) (bool, error) {
 			plan, err := h.Accounts.Plan(ctx, q, owner)
 			return !accounts.Reached(plan.MaxAssistants, int64(have)), err

@@ -103,7 +103,7 @@ type Change struct {
 	Method      wire.Opt[string]   `json:"method" rule:"oneof=GET|POST|PUT|PATCH|DELETE"`
 	BodyFormat  wire.Opt[string]   `json:"body_format" rule:"oneof=json|form"`
 	Timeout     wire.Opt[int64]    `json:"timeout" rule:"min=1 max=30"`
-	Headers     wire.Opt[[]Header] `json:"headers" rule:"max=20"`
+	Headers     wire.Opt[[]Header] `json:"headers" rule:"max=20" trim:"no"` // white space of a value stays
 	Static      wire.Opt[[]Static] `json:"static_fields" rule:"max=20"`
 	Params      wire.Opt[[]Param]  `json:"schema" rule:"max=30"`
 }

@@ -4,7 +4,7 @@ GOLDEN    = $(shell grep -rl 'flag.Bool("update"' --include='*_test.go' . | xarg
 FUZZTIME ?= 30s
 STATIC   := CGO_ENABLED=0 go build -trimpath -ldflags='-s -w'
 
-.PHONY: build run test aimock deps assets check race bench fuzz golden postgres demo help
+.PHONY: build run test aimock deps assets check race bench fuzz golden postgres help
 
 build: assets ## one static binary: bin/parley
 	$(STATIC) -o bin/parley ./cmd/parley
@@ -53,9 +53,6 @@ golden: ## rewrite the golden files
 
 postgres: ## a private PostgreSQL for development; prints its URL
 	@go run ./db/dbtest/serve
-
-demo: build ## a simulated caller talks to the built-in engines
-	bin/parley demo
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10

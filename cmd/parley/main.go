@@ -85,7 +85,7 @@ func newRoot() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentFlags().String("config", "", "YAML file with settings")
 	root.PersistentFlags().String("data", "./data", "folder of everything that is stored")
-	root.AddCommand(newServe(), newKeys(), newAccounts(), newBalance(), newPaymentMethod(), newBackup(), newRestore(),
+	root.AddCommand(newServe(), newTry(), newKeys(), newAccounts(), newBalance(), newPaymentMethod(), newBackup(), newRestore(),
 		newListen(), newSim(), newConfig(), newDoctor(), newLicences(), newVersion())
 	return root
 }

@@ -117,3 +117,9 @@ func TestNarrowBandsAreTheLowerWideBands(t *testing.T) {
 		t.Errorf("the narrow bands end at %.0f Hz", top)
 	}
 }
+
+func TestTidy(t *testing.T) {
+	if got := tidy("send it by e. mail at nine p. m."); got != "send it by email at nine p m" {
+		t.Errorf("got %q", got)
+	}
+}

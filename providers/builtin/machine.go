@@ -71,9 +71,11 @@ func (m *machine) compiled(name string, read func() ([]byte, error), hooks map[s
 	if err != nil {
 		return nil, err
 	}
+	found := map[string]bool{}
 	ctx := experimental.WithFunctionListenerFactory(context.Background(), experimental.FunctionListenerFactoryFunc(
 		func(f api.FunctionDefinition) experimental.FunctionListener {
 			if h, ok := hooks[f.Name()]; ok {
+				found[f.Name()] = true
 				return h
 			}
 			return nil
@@ -81,6 +83,11 @@ func (m *machine) compiled(name string, read func() ([]byte, error), hooks map[s
 	code, err := m.rt.CompileModule(ctx, wasm)
 	if err != nil {
 		return nil, err
+	}
+	for name := range hooks {
+		if !found[name] {
+			return nil, errors.Join(fmt.Errorf("has no function %s", name), code.Close(ctx))
+		}
 	}
 	m.code[name] = code
 	return code, nil

@@ -5,7 +5,6 @@ import "strings"
 const (
 	settleFrames  = 80   // 10 ms frames of speech after which the first turn is decoded again with the caller's own mean
 	longestFrames = 3000 // of speech without an end of turn; then the words so far are fixed
-	partialEvery  = 5    // hundredths of a second times two: how often words so far are looked at
 )
 
 // turn is what the caller says until the end of the turn, and what is kept from one turn to the next.
@@ -35,7 +34,7 @@ func (t *turn) hear(pcm []int16) (text string, news bool, err error) {
 	if !t.settled {
 		t.replay = append(t.replay, pcm...)
 	}
-	if t.since += len(pcm); t.since < t.rate/10 {
+	if t.since += len(pcm); t.since < t.rate/10 { // words so far are looked at every 100 ms
 		return "", false, nil
 	}
 	t.since = 0
@@ -112,5 +111,10 @@ func (t *turn) fix() error {
 
 func (t *turn) text() (string, error) {
 	heard, err := t.decoder.heard()
-	return strings.TrimSpace(t.fixed + " " + heard), err
+	return strings.TrimSpace(t.fixed + " " + tidy(heard)), err
+}
+
+// tidy writes spelled letters without the dots of the language model.
+func tidy(heard string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(heard, ".", ""), "e mail", "email")
 }

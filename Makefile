@@ -49,10 +49,10 @@ fuzz: assets ## every fuzzer for FUZZTIME (30s)
 			echo "$$pkg $$f"; go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; done; done
 
 golden: ## rewrite the golden files
-	go test $(GOLDEN) -update
+	go test $(GOLDEN) ./api -update
 
 postgres: ## a private PostgreSQL for development; prints its URL
-	@go run ./db/dbtest/serve
+	@.ci/postgres
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10

@@ -1,7 +1,9 @@
 package config
 
 import (
+	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -111,6 +113,12 @@ var checks = map[string]func(string) error{
 	"database": func(s string) error { return scheme(s, "postgres", "postgresql", "sqlite") },
 	"blobs":    func(s string) error { return scheme(s, "s3") },
 	"ports":    ports,
+	"key": func(s string) error {
+		if raw, err := base64.StdEncoding.DecodeString(s); err != nil || len(raw) != 32 {
+			return errors.New("must be base64 of 32 bytes")
+		}
+		return nil
+	},
 	"cidrs": func(s string) error {
 		if _, err := netip.ParsePrefix(s); err != nil {
 			return fmt.Errorf("%q is not a network in CIDR form", s)

@@ -25,6 +25,9 @@ type Config struct {
 	Blobs struct {
 		URL string `key:"url" check:"blobs" secret:"url" doc:"s3://bucket?endpoint=… or empty = files in the data folder"`
 	} `key:"blobs"`
+	Secrets struct {
+		Key string `key:"key" check:"key" secret:"true" doc:"base64 of 32 bytes, the same on all machines of an installation; empty = the file secrets.key in the data folder"`
+	} `key:"secrets"`
 	Log struct {
 		Level    string `key:"level" oneof:"debug info warn error"`
 		Format   string `key:"format" oneof:"text json"`

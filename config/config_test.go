@@ -64,6 +64,7 @@ func TestOneLineSaysWhatIsWrong(t *testing.T) {
 		{env: "PARLEY_OUTBOUND_ALLOW_CIDRS=10.0.0.0", want: `outbound.allow_cidrs: "10.0.0.0" is not a network`},
 		{env: "PARLEY_BILLING_STARTING_BALANCE=-5", want: "billing.starting_balance: must be an amount"},
 		{yaml: "telephony:\n  default_number: +4930123456", want: "telephony.default_number: must be a text; put 4930123456 in quotes"},
+		{env: "PARLEY_SECRETS_KEY=short", want: "secrets.key: must be base64 of 32 bytes"},
 		{flag: "here", want: `listen: must be HOST:PORT, not "here" (flag --listen)`},
 	} {
 		var env []string

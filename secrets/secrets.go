@@ -47,11 +47,20 @@ func File(path string) (*Box, error) {
 	if err != nil {
 		return nil, fmt.Errorf("secrets: %w", err)
 	}
-	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(b)))
+	box, err := Text(string(b))
 	if err != nil {
 		return nil, fmt.Errorf("secrets: %s holds no key", path)
 	}
-	return New(key)
+	return box, nil
+}
+
+// Text opens the box of a key in base64, as it stands in the file.
+func Text(key string) (*Box, error) {
+	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(key))
+	if err != nil {
+		return nil, err
+	}
+	return New(raw)
 }
 
 // create makes a key file unless another process makes it first. The file appears whole.

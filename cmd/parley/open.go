@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"parley/config"
 	"parley/db"
+	"parley/secrets"
 )
 
 // openDatabase opens what the configuration names, making the data folder when it is not there.
@@ -37,6 +38,14 @@ func openDatabase(ctx context.Context, cfg *config.Config) (*db.DB, error) {
 		return nil, fmt.Errorf("database: %w", err)
 	}
 	return d, nil
+}
+
+// openSecrets opens what is sealed at rest, with the configured key or that of the data folder.
+func openSecrets(cfg *config.Config) (*secrets.Box, error) {
+	if cfg.Secrets.Key != "" {
+		return secrets.Text(cfg.Secrets.Key)
+	}
+	return secrets.File(cfg.DataPath("secrets.key"))
 }
 
 // lockData keeps a second server out of the data folder. The lock ends with the process.

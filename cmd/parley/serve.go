@@ -21,7 +21,6 @@ import (
 	"parley/guard"
 	"parley/house"
 	"parley/jobs"
-	"parley/secrets"
 	"parley/switchboard"
 	"parley/wire"
 )
@@ -120,7 +119,7 @@ func (s *server) rooms(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	box, err := secrets.File(s.cfg.DataPath("secrets.key"))
+	box, err := openSecrets(s.cfg)
 	if err != nil {
 		return err
 	}

@@ -39,12 +39,18 @@ func NewMutator(t testing.TB, prepare func(*Server), with ...func(*api.Deps)) *M
 	t.Cleanup(func() { file.Close() })
 	m := &Mutator{Server: s, file: file}
 	for _, r := range s.API.Routes() {
+		if waits[r.Path] {
+			continue
+		}
 		if r.Method == http.MethodPost || r.Method == http.MethodPut || r.Method == http.MethodPatch {
 			m.routes = append(m.routes, r)
 		}
 	}
 	return m
 }
+
+// waits are the routes whose answer waits for durable work, which stands still here; they have tests of their own.
+var waits = map[string]bool{"/user/phone-numbers/purchase": true, "/sim/clock/advance": true, "/sim/calls": true}
 
 // Len is the number of routes.
 func (m *Mutator) Len() int { return len(m.routes) }

@@ -139,6 +139,11 @@ func (s *Assistants) ByID(ctx context.Context, q db.Q, id ID) (Assistant, error)
 	return s.one(ctx, q, `id = $1`, int64(id))
 }
 
+// Recent are the active assistants changed last, whoever owns them.
+func (s *Assistants) Recent(ctx context.Context, q db.Q, most int) ([]Assistant, error) {
+	return s.load(ctx, q, `status = 'active' ORDER BY updated_at DESC, id DESC LIMIT $1`, most)
+}
+
 // ForNumber finds the inbound assistant that answers a number.
 func (s *Assistants) ForNumber(ctx context.Context, q db.Q, number int64) (Assistant, error) {
 	return s.one(ctx, q, `phone_number_id = $1 AND type = 'inbound'`, number)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"parley/accounts"
+	"parley/assistants"
 	"parley/billing"
 	"parley/calls"
 	"parley/db"
@@ -29,6 +30,7 @@ func (h *House) calls(context.Context) error {
 		Settled: []func(context.Context, *db.Tx, calls.Call) error{h.ReportCall},
 		Node:    h.on.Node, Scratch: c.DataPath("scratch"), Currency: c.Billing.Currency, Countries: c.Telephony.AllowedCountries,
 	})
+	h.Assistants.OnChange(func(_ accounts.ID, id assistants.ID) { h.Switchboard.Ready(id) })
 	if days := c.Retention.RecordingsDays; days != nil {
 		h.on.Jobs.Every("calls.recordings", time.Hour, func(ctx context.Context, now time.Time) error {
 			return h.expireRecordings(ctx, now.AddDate(0, 0, -*days))

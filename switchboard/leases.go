@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"parley/calls"
@@ -77,6 +78,9 @@ func (s *Switchboard) Run(ctx context.Context) error {
 	if err := s.Recover(ctx); err != nil && ctx.Err() == nil {
 		s.Log.Error("calls of an earlier life not ended", "error", err) // the reaper will
 	}
+	var beside sync.WaitGroup
+	beside.Go(func() { s.makeReady(ctx) })
+	defer beside.Wait()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	renewed, reaped := time.Now(), time.Now()

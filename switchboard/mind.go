@@ -121,16 +121,18 @@ func (m *mind) function(t tools.Tool) agent.Function {
 	}
 }
 
-// hints are sentences the caller is likely to answer to or to use.
-func (m *mind) hints() []string {
-	out := []string{words.Fill(m.assistant.SystemPrompt.V, m.values, words.Written)}
-	for _, t := range m.custom {
-		out = append(out, t.Description)
+// hints are sentences the caller is likely to answer to or to use. They are the same for every call of an assistant, so
+// that what an engine learns from them serves all of them.
+func hints(a assistants.Assistant) []string {
+	v := agent.Layer(nil, a.Variables.V)
+	out := []string{words.Fill(a.InitialMessage.V, v, words.Spoken), words.Fill(a.SystemPrompt.V, v, words.Spoken)}
+	if raw, err := a.RuntimeTools(); err == nil {
+		built, _ := agent.ParseBuiltIns(raw) // what cannot be read is said when the call begins
+		for _, t := range built {
+			out = append(out, t.Description)
+		}
 	}
-	for _, b := range m.built {
-		out = append(out, b.Description)
-	}
-	for _, f := range m.assistant.PostCallSchema.V {
+	for _, f := range a.PostCallSchema.V {
 		out = append(out, f.Description)
 	}
 	return out

@@ -179,7 +179,11 @@ func (s *Switchboard) dial(ctx context.Context, id calls.ID, taken chan<- error)
 // place dials and, when somebody answers, holds the conversation.
 func (s *Switchboard) place(l *live, a assistants.Assistant) {
 	call := l.call
-	s.warm(a, call)
+	if err := s.prepare(l, a); err != nil {
+		s.Log.Error("conversation not prepared", "call", call.ID, "error", err)
+		s.wrapUp(l, calls.Over{Reason: calls.EngineFailure})
+		return
+	}
 	rang := false
 	to := lines.Destination{To: *call.ClientPhone, From: *call.AssistantPhone, RingFor: seconds(a.RingingTime.V)}
 	if call.TrunkID != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"parley/agent"
@@ -115,30 +116,29 @@ func (s *Switchboard) providers(a assistants.Assistant) []string {
 }
 
 // conversation is everything a session needs.
-func (s *Switchboard) conversation(a assistants.Assistant, call calls.Call) (voice.Config, voice.Parts, error) {
-	c := s.cast(a)
+func (s *Switchboard) conversation(a assistants.Assistant, call calls.Call, c cast) (voice.Config, voice.Parts, error) {
 	if s.Engines.Ears[c.ears] == nil || s.Engines.Mouths[c.mouth] == nil || s.Engines.Minds[c.mind] == nil {
 		return voice.Config{}, voice.Parts{}, fmt.Errorf("no engines for %s, %s, %s", c.ears, c.mouth, c.mind)
 	}
 	values := s.values(a, call)
 	cfg := configOf(a, values)
 	cfg.Speech.Voice = c.voice
+	cfg.Hints = hints(a)
 	m, err := s.mind(a, call, values, s.engine(c.mind, c.model))
 	if err != nil {
 		return cfg, voice.Parts{}, err
 	}
-	cfg.Hints = append(cfg.Hints, m.hints()...)
 	p := voice.Parts{
 		Ears:  voice.Ears{Open: s.Engines.Ears[c.ears], Provider: c.ears},
 		Mind:  m,
-		Mouth: voice.Mouth{Synthesizer: s.phrases.around(c.mouth, s.Engines.Mouths[c.mouth]), Provider: c.mouth},
+		Mouth: voice.Mouth{Synthesizer: s.Engines.Mouths[c.mouth], Provider: c.mouth},
 		Log:   s.Log.With("call", call.ID),
 	}
 	if c.ears2 != "" {
 		p.EarsFallback = voice.Ears{Open: s.Engines.Ears[c.ears2], Provider: c.ears2}
 	}
 	if c.mouth2 != "" {
-		p.MouthFallback = voice.Mouth{Synthesizer: s.phrases.around(c.mouth2, s.Engines.Mouths[c.mouth2]), Provider: c.mouth2, Voice: c.voice2}
+		p.MouthFallback = voice.Mouth{Synthesizer: s.Engines.Mouths[c.mouth2], Provider: c.mouth2, Voice: c.voice2}
 	}
 	if c.mind2 != "" {
 		second := *m
@@ -170,7 +170,6 @@ func configOf(a assistants.Assistant, v words.Values) voice.Config {
 		WaitForCaller:     a.WaitForCustomer.V,
 		Language:          a.Language(),
 		Others:            languagesOf(a.SecondaryLanguageIDs.V),
-		Hints:             []string{words.Fill(a.InitialMessage.V, v, words.Spoken)},
 		Semantic:          a.EndpointType.V == "ai",
 		EndSilence:        secs(a.EndpointSensitivity.V),
 		Interruptible:     a.AllowInterruptions.V,
@@ -250,36 +249,39 @@ func fieldsOf(schema []assistants.SchemaItem) []agent.Field {
 	return out
 }
 
-// warmTime bounds the preparations for one call.
-const warmTime = 10 * time.Second
-
-// warm has the greeting synthesised and the recogniser made ready while it rings. The conversation does not wait for it.
-func (s *Switchboard) warm(a assistants.Assistant, call calls.Call) {
+// prepare readies a call's conversation while it rings: its settings stand from now on, the greeting is synthesised and
+// the recogniser made ready.
+func (s *Switchboard) prepare(l *live, a assistants.Assistant) error {
 	c := s.cast(a)
-	cfg, _, err := s.conversation(a, call)
+	cfg, parts, err := s.conversation(a, l.call, c)
 	if err != nil {
-		return // said when the call is answered
-	}
-	ready := func(do func(ctx context.Context)) {
-		s.spawn(func() {
-			ctx, stop := context.WithTimeout(s.ctx, warmTime)
-			defer stop()
-			do(ctx)
-		})
+		return err
 	}
 	if cfg.Greeting != "" {
 		sp := cfg.Speech
-		sp.Text, sp.Language = cfg.Greeting, cfg.Language
-		ready(func(ctx context.Context) { s.phrases.warm(ctx, c.mouth, s.Engines.Mouths[c.mouth], sp) })
+		sp.Text, sp.Language = strings.TrimSpace(cfg.Greeting), cfg.Language
+		parts.Mouth.Synthesizer = headstart{parts.Mouth.Synthesizer, s.speakAhead(l.ctx, parts.Mouth.Synthesizer, sp)}
 	}
-	if warm := s.Engines.Warm[c.ears]; warm != nil {
-		ready(func(ctx context.Context) {
-			if err := warm(ctx, cfg.Listening(phoneRate)); err != nil {
-				s.Log.Debug("recogniser not made ready", "error", err)
-			}
-		})
-	}
+	s.spawn(func() { s.warm(l.ctx, c, cfg, rateOf(l.call.Type)) })
+	l.cfg, l.parts = cfg, parts
+	return nil
 }
 
-// phoneRate is the rate a call is prepared for before its line is known: that of most telephones, in Hz.
-const phoneRate = 8000
+// rateOf is the rate in Hz a call is prepared for before its line is known.
+func rateOf(t calls.Type) int {
+	if t == calls.Web {
+		return 16000
+	}
+	return 8000
+}
+
+// warm has the recogniser made ready.
+func (s *Switchboard) warm(ctx context.Context, c cast, cfg voice.Config, rate int) {
+	warm := s.Engines.Warm[c.ears]
+	if warm == nil {
+		return
+	}
+	if err := warm(ctx, cfg.Listening(rate)); err != nil && ctx.Err() == nil {
+		s.Log.Debug("recogniser not made ready", "error", err)
+	}
+}

@@ -99,8 +99,8 @@ type Switchboard struct {
 	wg      sync.WaitGroup
 	ctx     context.Context // ends when calls must end
 	stop    context.CancelCauseFunc
-	phrases *phrases
 	began   time.Time
+	waiting chan assistants.ID // to be made ready
 
 	mu       sync.Mutex
 	live     map[calls.ID]*live
@@ -114,7 +114,9 @@ type live struct {
 	call  calls.Call
 	ctx   context.Context
 	stop  context.CancelCauseFunc
-	token string // of a web call
+	token string       // of a web call
+	cfg   voice.Config // both from prepare on
+	parts voice.Parts
 
 	mu      sync.Mutex
 	session *voice.Session // nil until the call is answered
@@ -130,7 +132,7 @@ func New(d Deps) *Switchboard {
 	if d.Log == nil {
 		d.Log = slog.Default()
 	}
-	s := &Switchboard{Deps: d, live: map[calls.ID]*live{}, byUUID: map[string]*live{}, using: map[string]int{}, phrases: newPhrases(), began: time.Now()}
+	s := &Switchboard{Deps: d, live: map[calls.ID]*live{}, byUUID: map[string]*live{}, using: map[string]int{}, began: time.Now(), waiting: make(chan assistants.ID, 16)}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
 	s.registerJobs()
 	return s

@@ -24,13 +24,7 @@ func (s *Switchboard) converse(l *live, leg lines.Leg, a assistants.Assistant) {
 		return
 	}
 	l.call = call
-	cfg, parts, err := s.conversation(a, call)
-	if err != nil {
-		s.Log.Error("conversation not prepared", "call", call.ID, "error", err)
-		hangUp(leg)
-		s.wrapUp(l, calls.Over{Reason: calls.EngineFailure})
-		return
-	}
+	cfg, parts := l.cfg, l.parts
 	cfg.Funds = seconds(call.Paid)
 	media := leg.Media()
 	rec := s.newRecorder(call)

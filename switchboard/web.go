@@ -68,7 +68,12 @@ func (s *Switchboard) webCall(ctx context.Context, a assistants.Assistant, leg l
 }
 
 func (s *Switchboard) answerWeb(l *live, leg lines.Leg, a assistants.Assistant) {
-	s.warm(a, l.call)
+	if err := s.prepare(l, a); err != nil {
+		s.Log.Error("conversation not prepared", "call", l.call.ID, "error", err)
+		_ = leg.Reject(refusals[calls.EngineFailure])
+		s.wrapUp(l, calls.Over{Reason: calls.EngineFailure})
+		return
+	}
 	ctx, stop := context.WithTimeout(l.ctx, connectTime)
 	defer stop()
 	if err := leg.Answer(ctx); err != nil {

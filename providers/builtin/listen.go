@@ -159,7 +159,7 @@ func (s *stream) run(e *Engines, l voice.Listening) (err error) {
 	}
 	defer d.stop()
 	d.ctx = s.ctx
-	t := turn{decoder: d, rate: l.Rate}
+	t := turn{decoder: d, rate: l.Rate, longest: longestFrames}
 	if err := d.soften(); err != nil {
 		return err
 	}

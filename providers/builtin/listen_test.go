@@ -107,6 +107,33 @@ func TestMoreThanItServesWellIsRefused(t *testing.T) {
 	providertest.Finish(t, listenTo(t, telephone8k))
 }
 
+func TestALongTurnKeepsItsWords(t *testing.T) {
+	img, err := engines.image(t.Context(), telephone8k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := engines.clone(img, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.stop()
+	long := turn{decoder: d, rate: 8000, settled: true, longest: 90}
+	u := overPhone(t, "I would like to talk to a doctor", "kal16", 8000)
+	for pcm := range slices.Chunk(u.PCM, 160) {
+		if _, _, err := long.hear(pcm); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if long.fixed == "" {
+		t.Error("nothing was fixed on the way")
+	}
+	begun := long.fixed
+	heard, err := long.finish()
+	if err != nil || !strings.HasPrefix(heard, begun) || 2*providertest.Errors(u.Words, heard) > 8 {
+		t.Errorf("fixed %q, then heard %q, %v", begun, heard, err)
+	}
+}
+
 func TestTheEndOfTheCallEndsListening(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	tr, err := engines.Listen(ctx, telephone8k)

@@ -2,15 +2,17 @@ package builtin
 
 import "strings"
 
+// Frames are 10 ms of speech; silence has none.
 const (
-	settleFrames  = 80   // 10 ms frames of speech after which the first turn is decoded again with the caller's own mean
-	longestFrames = 3000 // of speech without an end of turn; then the words so far are fixed
+	settleFrames  = 80   // after which the first turn is decoded again with the caller's own mean
+	longestFrames = 3000 // a decoder's memory grows with the utterance
 )
 
 // turn is what the caller says until the end of the turn, and what is kept from one turn to the next.
 type turn struct {
 	decoder *decoder
 	rate    int
+	longest int32 // frames of speech without an end of turn; then the words so far are fixed
 
 	begun   bool
 	settled bool    // the cepstral mean has been adapted to this caller
@@ -48,7 +50,7 @@ func (t *turn) hear(pcm []int16) (text string, news bool, err error) {
 		return "", false, nil
 	case !t.settled && frames >= settleFrames:
 		err = t.settle()
-	case frames >= longestFrames:
+	case frames >= t.longest:
 		err = t.fix()
 	}
 	if err != nil {
@@ -74,10 +76,7 @@ func (t *turn) finish() (string, error) {
 			return "", err
 		}
 	}
-	if err := t.decoder.must("end"); err != nil {
-		return "", err
-	}
-	text, err := t.text()
+	text, err := t.end()
 	t.begun, t.fixed, t.told, t.since = false, "", "", 0
 	return text, err
 }
@@ -97,16 +96,28 @@ func (t *turn) settle() error {
 }
 
 // fix keeps the words so far and begins a new utterance.
-func (t *turn) fix() error {
-	if err := t.decoder.must("end"); err != nil {
+func (t *turn) fix() (err error) {
+	if t.fixed, err = t.end(); err != nil {
 		return err
 	}
-	text, err := t.text()
-	if err != nil {
-		return err
-	}
-	t.fixed = text
 	return t.decoder.must("begin")
+}
+
+// end ends the utterance. Where it ends within a word the decoder finds no way to the end of a sentence, and no words;
+// then those it had before stand.
+func (t *turn) end() (string, error) {
+	before, err := t.text()
+	if err != nil {
+		return "", err
+	}
+	if err := t.decoder.must("end"); err != nil {
+		return "", err
+	}
+	after, err := t.text()
+	if after == t.fixed {
+		return before, err
+	}
+	return after, err
 }
 
 func (t *turn) text() (string, error) {

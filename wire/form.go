@@ -120,21 +120,25 @@ func (v *Value) settle(key string) {
 	}
 }
 
+// listed is an array when the keys are 0, 1, 2 …, in whatever order the fields came.
 func (v Value) listed() Value {
 	if v.kind != isObject {
 		return v
 	}
-	items := make([]Value, 0, len(v.members))
-	isList := true
-	for i, m := range v.members {
-		isList = isList && m.Key == strconv.Itoa(i)
-		items = append(items, m.Value.listed())
-	}
-	if isList && len(items) > 0 {
-		return Value{kind: isArray, items: items}
-	}
+	items := make([]Value, len(v.members))
+	isList := len(items) > 0
 	for i := range v.members {
-		v.members[i].Value = items[i]
+		m := &v.members[i]
+		m.Value = m.Value.listed()
+		at, err := strconv.Atoi(m.Key)
+		if err != nil || at < 0 || at >= len(items) || strconv.Itoa(at) != m.Key {
+			isList = false
+			continue
+		}
+		items[at] = m.Value
+	}
+	if isList {
+		return Value{kind: isArray, items: items}
 	}
 	return v
 }

@@ -55,9 +55,9 @@ void ptmr_stop(ptmr_t *t) {}
 void ptmr_reset(ptmr_t *t) {}
 END
 files=$(find "$b/src/libsphinxbase" "$p/src/libpocketsphinx" -name '*.c' \
-    ! -name profile.c ! -name sbthread.c ! -name mmio.c ! -name fixlog.c)
+    ! -name profile.c ! -name sbthread.c ! -name mmio.c ! -name fixlog.c | LC_ALL=C sort)
 PATH=/usr/bin:/bin clang-16 --target=wasm32-wasi -mexec-model=reactor -O3 -msimd128 -fno-math-errno -flto \
-    -DHAVE_CONFIG_H -DMODELDIR='""' -w \
+    -ffile-prefix-map="$src"=. -ffile-prefix-map="$work"=. -ffile-prefix-map="$here"=. -DHAVE_CONFIG_H -DMODELDIR='""' -w \
     -I"$work" -I"$b/include" -I"$b/src/libsphinxbase/fe" -I"$b/src/libsphinxbase/lm" -I"$p/include" -I"$p/src/libpocketsphinx" \
     $files "$work/none.c" "$here/shim.c" \
     -Wl,--strip-debug -Wl,--gc-sections -Wl,-z,stack-size=1048576 -o "$here/pocketsphinx.wasm"

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"parley/audio"
+)
+
+// recorded is what tests read of a call.
+type recorded struct {
+	ID           int64
+	Type, Status string
+	Duration     int64
+	Transcript   string
+	Reason       *string        `json:"ended_reason"`
+	By           *string        `json:"ended_by"`
+	AnsweredBy   string         `json:"answered_by"`
+	Evaluation   map[string]any `json:"evaluation"`
+	Variables    map[string]any `json:"variables"`
+	Recording    string         `json:"recording_url"`
+}
+
+// client is a customer's program.
+type client struct {
+	*serving
+	t   *testing.T
+	key string
+}
+
+func (c client) want(status int, method, path, body string) string {
+	c.t.Helper()
+	got, answer := c.ask(c.t, c.key, method, "/api"+path, body)
+	if got != status {
+		c.t.Fatalf("%s %s: %d %s", method, path, got, answer)
+	}
+	return answer
+}
+
+func (c client) call(id int64) (one recorded) {
+	c.t.Helper()
+	if err := json.Unmarshal([]byte(c.want(200, "GET", fmt.Sprintf("/user/calls/%d", id), "")), &one); err != nil {
+		c.t.Fatal(err)
+	}
+	return one
+}
+
+// until asks for a call until ok, at most half a minute: real speech takes its time.
+func (c client) until(id int64, ok func(recorded) bool) recorded {
+	c.t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		one := c.call(id)
+		if ok(one) {
+			return one
+		}
+		if time.Now().After(end) {
+			c.t.Fatalf("call %d stays %+v\n%s", id, one, c.want(200, "GET", fmt.Sprintf("/user/calls/%d/events", id), ""))
+		}
+	}
+}
+
+func final(one recorded) bool {
+	return strings.Contains("completed busy no-answer failed", one.Status)
+}
+
+// id reads a number out of an answer.
+func (c client) id(answer string, path ...string) int64 {
+	c.t.Helper()
+	var v any
+	if err := json.Unmarshal([]byte(answer), &v); err != nil {
+		c.t.Fatal(err)
+	}
+	for _, p := range path {
+		v = v.(map[string]any)[p]
+	}
+	return int64(v.(float64))
+}
+
+// desk is a server with an assistant that answers a number, and one that calls.
+func desk(t *testing.T, data string) (c client, number string, out int64) {
+	t.Helper()
+	key := ran(t, nil, "keys", "create", "--data", data, "--name", "test")
+	c = client{startServer(t, data, nil, "--dev"), t, key}
+	var found struct {
+		Data []struct {
+			Number string `json:"phone_number"`
+		}
+	}
+	if err := json.Unmarshal([]byte(c.want(200, "GET", "/user/phone-numbers/search", "")), &found); err != nil {
+		t.Fatal(err)
+	}
+	number = found.Data[0].Number
+	bought := c.id(c.want(201, "POST", "/user/phone-numbers/purchase", fmt.Sprintf(`{"phone_number":%q}`, number)), "data", "id")
+	assistant := func(typ, number string) int64 {
+		return c.id(c.want(201, "POST", "/user/assistant", fmt.Sprintf(`{"name":"Desk","voice_id":2,"language_id":1,"type":%q,"mode":"pipeline","timezone":"UTC",
+			"initial_message":"Map shop.","system_prompt":"You sell maps.\n\nFAQ:\nQ: When do you open?\nA: We open at nine.","llm_model_id":1,
+			"record":true,"phone_number_id":%s,"tools":[{"type":"collect_keypad"}]}`, typ, number)), "data", "id")
+	}
+	assistant("inbound", fmt.Sprint(bought))
+	return c, number, assistant("outbound", "null")
+}
+
+// A conversation with the built-in engines over real signalling and audio, in both directions, and what ends calls.
+func TestCalls(t *testing.T) {
+	c, number, out := desk(t, t.TempDir())
+	inbound := func(script string) int64 {
+		return c.id(c.want(200, "POST", "/sim/calls", fmt.Sprintf(`{"from":"+491701234567","to":%q,"script":%s}`, number, script)), "data", "call_id")
+	}
+	outbound := func(phone, world string) int64 {
+		c.want(200, "PUT", "/sim/phones/"+phone, world)
+		return c.id(c.want(200, "POST", "/user/make_call", fmt.Sprintf(`{"phone_number":%q,"assistant_id":%d}`, phone, out)), "call_id")
+	}
+	talk := inbound(`[{"wait_for":"speech_end","timeout_ms":15000},{"wait_ms":300},{"say":"When do you open?"},{"wait_for":"speech_start","timeout_ms":9000},
+		{"wait_for":"speech_end","timeout_ms":9000},{"dtmf":"12#"},{"wait_ms":1500},{"hangup":true}]`)
+	answered := outbound("+491701111111", `{"behaviour":"answer","script":[{"wait_for":"speech_end","timeout_ms":15000},{"wait_ms":20000}]}`)
+	busy := outbound("+491702222222", `{"behaviour":"busy"}`)
+	wrong := outbound("+491703333333", `{"behaviour":"invalid"}`)
+
+	for id, want := range map[int64][2]string{busy: {"busy", "busy"}, wrong: {"failed", "invalid_number"}} {
+		if one := c.until(id, final); one.Status != want[0] || *one.Reason != want[1] || one.Duration != 0 {
+			t.Errorf("call %d: %+v, want %v", id, one, want)
+		}
+	}
+	c.until(answered, func(one recorded) bool { return one.Transcript == "Assistant: Map shop." })
+	c.want(409, "DELETE", fmt.Sprintf("/user/calls/%d", answered), "")
+	c.want(200, "POST", fmt.Sprintf("/user/calls/%d/hangup", answered), "")
+	if one := c.until(answered, final); one.Status != "completed" || *one.Reason != "api_hangup" || *one.By != "system" {
+		t.Errorf("hung up: %+v", one)
+	}
+	c.want(409, "POST", fmt.Sprintf("/user/calls/%d/hangup", answered), "")
+
+	one := c.until(talk, final)
+	if one.Status != "completed" || *one.Reason != "customer_hangup" || one.AnsweredBy != "human" || one.Variables["keypad_input"] != "12" {
+		t.Errorf("talk: %+v", one)
+	}
+	for _, line := range []string{"Assistant: Map shop.\nCustomer: ", "\nAssistant: We open at nine.", "\nCustomer: [Keypad input: 12]"} {
+		if !strings.Contains(one.Transcript, line) {
+			t.Errorf("%q is not in\n%s", line, one.Transcript)
+		}
+	}
+	if _, ok := one.Evaluation["summary"].(string); !ok {
+		t.Errorf("evaluation %v", one.Evaluation)
+	}
+	heard(t, one)
+	c.want(200, "DELETE", fmt.Sprintf("/user/calls/%d", talk), "")
+	if res, err := http.Get(one.Recording); err != nil || res.StatusCode != 404 {
+		t.Errorf("the recording outlives its call: %v %v", res, err)
+	}
+	c.stop(t)
+}
+
+// heard fetches a recording and finds both parties on their channels.
+func heard(t *testing.T, one recorded) {
+	t.Helper()
+	res, err := http.Get(one.Recording)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	r, err := audio.NewWAVReader(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var both [2]int // 20 ms with sound
+	block := make([]int16, 2*r.Rate/50)
+	total := 0
+	for {
+		n, err := r.Read(block)
+		if err != nil {
+			break
+		}
+		total += n / 2
+		for ch := range both {
+			var energy float64
+			for i := ch; i < n; i += 2 {
+				energy += float64(block[i]) * float64(block[i])
+			}
+			if energy/float64(max(1, n/2)) > 150*150 {
+				both[ch]++
+			}
+		}
+	}
+	long := float64(total) / float64(r.Rate)
+	if r.Channels != 2 || long < float64(one.Duration)-2 || long > float64(one.Duration)+2 || both[0] < 20 || both[1] < 40 {
+		t.Errorf("recording: %d channels, %.1f s of a call of %d s, %v blocks with sound", r.Channels, long, one.Duration, both)
+	}
+}
+
+// A process that is killed in the middle of a call leaves a record that says so once it runs again.
+func TestKilledInACall(t *testing.T) {
+	data := t.TempDir()
+	c, number, _ := desk(t, data)
+	id := c.id(c.want(200, "POST", "/sim/calls", fmt.Sprintf(`{"from":"+491701234567","to":%q,"script":[{"wait_ms":20000}]}`, number)), "data", "call_id")
+	c.until(id, func(one recorded) bool { return one.Transcript != "" })
+	if err := c.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	<-c.done
+	c.serving = startServer(t, data, nil, "--dev")
+	one := c.until(id, final)
+	if one.Status != "completed" || *one.Reason != "server_restart" || *one.By != "system" || one.Transcript != "Assistant: Map shop." {
+		t.Errorf("%+v", one)
+	}
+	c.stop(t)
+}

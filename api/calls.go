@@ -40,8 +40,8 @@ type callOut struct {
 	EndedReason       *calls.Reason     `json:"ended_reason"`
 	EndedBy           *calls.By         `json:"ended_by"`
 	InputVariables    json.RawMessage   `json:"input_variables"`
-	AnsweredAt        wire.Time         `json:"answered_at"`
-	EndedAt           wire.Time         `json:"ended_at"`
+	AnsweredAt        *wire.Time        `json:"answered_at"`
+	EndedAt           *wire.Time        `json:"ended_at"`
 	AICost            wire.Money        `json:"ai_cost"`
 	Currency          string            `json:"currency"`
 	TranscriptEntries []transcriptEntry `json:"transcript_entries"`
@@ -226,7 +226,7 @@ func (a *API) showCall(ctx context.Context, c calls.Call, now time.Time) callOut
 		Evaluation: c.Evaluation.V, WebhookResponse: json.RawMessage(`null`), CarrierCost: c.CarrierCost, TotalCost: c.TotalCost(),
 		AnsweredBy: c.AnsweredBy, CreatedAt: wire.DateTime(c.CreatedAt.Time()), UpdatedAt: wire.DateTime(c.UpdatedAt.Time()), UUID: c.UUID,
 		AssistantID: (*int64)(c.AssistantID), CampaignID: c.CampaignID, LeadID: c.LeadID, EndedReason: c.Reason, EndedBy: c.EndedBy,
-		InputVariables: c.InputVariables.V, AnsweredAt: wire.At(c.AnsweredAt.Time()), EndedAt: wire.At(c.EndedAt.Time()), AICost: c.AICost,
+		InputVariables: c.InputVariables.V, AnsweredAt: timeOrNull(c.AnsweredAt.Time()), EndedAt: timeOrNull(c.EndedAt.Time()), AICost: c.AICost,
 		Currency: c.Currency, TranscriptEntries: transcriptEntries(c), EvaluationFields: c.EvaluationFields()}
 	if c.Recording != nil {
 		url := wire.Origin(ctx) + "/media/" + *c.Recording

@@ -52,9 +52,11 @@ func (c *Calls) Log(ctx context.Context, tx *db.Tx, id ID, events []Event) error
 	return nil
 }
 
-// SetTranscript keeps what has been said so far.
+// SetTranscript keeps what has been said so far. Who talks back, and was not found to be a machine, is a human.
 func (c *Calls) SetTranscript(ctx context.Context, q db.Q, id ID, entries []Entry, spoke bool) error {
-	_, err := q.Exec(ctx, `UPDATE calls SET entries = $1, spoke = $2, updated_at = $3 WHERE id = $4 AND status = 'in-progress'`,
+	_, err := q.Exec(ctx, `UPDATE calls SET entries = $1, spoke = $2, updated_at = $3,
+			answered_by = CASE WHEN $2 AND answered_by = 'unknown' THEN 'human' ELSE answered_by END
+		WHERE id = $4 AND status = 'in-progress'`,
 		db.JSON[[]Entry]{V: entries}, spoke, db.At(c.db.Now()), id)
 	return err
 }

@@ -239,13 +239,15 @@ func (c *Calls) AskStop(ctx context.Context, tx *db.Tx, id ID, r Reason) (ended 
 	return err == nil, err
 }
 
-// Stops are the live calls of a node that somebody asked to end, with the reason.
+// Stops are the live calls of a node that must end, with the reason: somebody asked for it, or the account was suspended.
 func (c *Calls) Stops(ctx context.Context, q db.Q, node string) (map[ID]Reason, error) {
 	var rows []struct {
 		ID   ID     `db:"id"`
 		Stop Reason `db:"stop"`
 	}
-	err := q.Select(ctx, &rows, `SELECT id, stop FROM calls WHERE node = $1 AND stop IS NOT NULL AND status IN ('initiated', 'ringing', 'in-progress')`, node)
+	err := q.Select(ctx, &rows, `SELECT id, stop FROM calls WHERE node = $1 AND stop IS NOT NULL AND status IN ('initiated', 'ringing', 'in-progress')
+		UNION ALL SELECT c.id, 'account_suspended' FROM calls c JOIN accounts a ON a.id = c.account_id
+		WHERE c.node = $1 AND c.stop IS NULL AND c.status IN ('initiated', 'ringing', 'in-progress') AND a.suspended_at IS NOT NULL`, node)
 	out := make(map[ID]Reason, len(rows))
 	for _, r := range rows {
 		out[r.ID] = r.Stop

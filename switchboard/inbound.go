@@ -163,7 +163,7 @@ func (s *Switchboard) unanswered(l *live, leg lines.Leg) calls.Reason {
 		if leg.End().Remote {
 			return calls.CallerAbandoned
 		}
-	default:
+	case <-time.After(time.Second): // it is not over: the confirmation never came
 		_ = leg.Reject(480)
 	}
 	return calls.CarrierError

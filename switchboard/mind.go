@@ -17,6 +17,7 @@ import (
 // mind thinks for one call: it fills voice.Thinker with agent's turns.
 type mind struct {
 	board     *Switchboard
+	live      *live
 	assistant assistants.Assistant
 	call      calls.Call
 	values    words.Values
@@ -25,8 +26,8 @@ type mind struct {
 	custom    []tools.Tool
 }
 
-func (s *Switchboard) mind(a assistants.Assistant, call calls.Call, v words.Values, e agent.Engine) (*mind, error) {
-	m := &mind{board: s, assistant: a, call: call, values: v, engine: e}
+func (s *Switchboard) mind(a assistants.Assistant, l *live, v words.Values, e agent.Engine) (*mind, error) {
+	m := &mind{board: s, live: l, assistant: a, call: l.call, values: v, engine: e}
 	raw, err := a.RuntimeTools()
 	if err != nil {
 		return nil, err
@@ -81,7 +82,7 @@ func (m *mind) turn(q voice.Thinking, endCall func(context.Context) error) *agen
 		Prompt: agent.Prompt{Text: a.SystemPrompt.V, Values: m.values, Language: q.Language, Spoken: true, Notes: q.Notes,
 			Now: m.board.DB.Now().In(a.Location())},
 	}
-	t.Functions = agent.BuiltIns(m.built, agent.Effects{EndCall: endCall}, m.values, t.Prompt.Now)
+	t.Functions = agent.BuiltIns(m.built, agent.Effects{EndCall: endCall, SendDigits: m.live.sendDigits}, m.values, t.Prompt.Now)
 	for _, c := range m.custom {
 		t.Functions = append(t.Functions, m.function(c))
 	}

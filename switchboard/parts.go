@@ -116,15 +116,15 @@ func (s *Switchboard) providers(a assistants.Assistant) []string {
 }
 
 // conversation is everything a session needs.
-func (s *Switchboard) conversation(a assistants.Assistant, call calls.Call, c cast) (voice.Config, voice.Parts, error) {
+func (s *Switchboard) conversation(a assistants.Assistant, l *live, c cast) (voice.Config, voice.Parts, error) {
 	if s.Engines.Ears[c.ears] == nil || s.Engines.Mouths[c.mouth] == nil || s.Engines.Minds[c.mind] == nil {
 		return voice.Config{}, voice.Parts{}, fmt.Errorf("no engines for %s, %s, %s", c.ears, c.mouth, c.mind)
 	}
-	values := s.values(a, call)
+	values := s.values(a, l.call)
 	cfg := configOf(a, values)
 	cfg.Speech.Voice = c.voice
 	cfg.Hints = hints(a)
-	m, err := s.mind(a, call, values, s.engine(c.mind, c.model))
+	m, err := s.mind(a, l, values, s.engine(c.mind, c.model))
 	if err != nil {
 		return cfg, voice.Parts{}, err
 	}
@@ -132,7 +132,7 @@ func (s *Switchboard) conversation(a assistants.Assistant, call calls.Call, c ca
 		Ears:  voice.Ears{Open: s.Engines.Ears[c.ears], Provider: c.ears},
 		Mind:  m,
 		Mouth: voice.Mouth{Synthesizer: s.Engines.Mouths[c.mouth], Provider: c.mouth},
-		Log:   s.Log.With("call", call.ID),
+		Log:   s.Log.With("call", l.call.ID),
 	}
 	if c.ears2 != "" {
 		p.EarsFallback = voice.Ears{Open: s.Engines.Ears[c.ears2], Provider: c.ears2}
@@ -253,7 +253,7 @@ func fieldsOf(schema []assistants.SchemaItem) []agent.Field {
 // the recogniser made ready.
 func (s *Switchboard) prepare(l *live, a assistants.Assistant) error {
 	c := s.cast(a)
-	cfg, parts, err := s.conversation(a, l.call, c)
+	cfg, parts, err := s.conversation(a, l, c)
 	if err != nil {
 		return err
 	}

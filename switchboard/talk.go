@@ -58,6 +58,17 @@ func (l *live) open(session *voice.Session, rec *recorder) {
 	l.session, l.record = session, rec
 }
 
+// sendDigits presses keys in the conversation.
+func (l *live) sendDigits(ctx context.Context, keys string) error {
+	l.mu.Lock()
+	session := l.session
+	l.mu.Unlock()
+	if session == nil {
+		return voice.ErrOver
+	}
+	return session.SendDigits(ctx, keys)
+}
+
 func hangUp(leg lines.Leg) {
 	ctx, stop := context.WithTimeout(context.Background(), hangupTime)
 	defer stop()

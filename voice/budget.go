@@ -150,6 +150,8 @@ func (s *Session) giveUp(now time.Time) {
 		s.end(t.then)
 	case t.kind == answerTurn:
 		s.apologise(t)
+	case t.kind == fixedTurn: // not even an apology can be spoken
+		s.end(EngineFailure)
 	default:
 		s.finish(t, now)
 	}

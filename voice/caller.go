@@ -222,6 +222,11 @@ func (s *Session) callerSaid(text string, now time.Time) {
 		}
 		return
 	}
+	if s.pickUp(at) && hello(text) && !s.cfg.WaitForCaller { // the greeting answers it
+		s.write(text, at, "speech", language, now)
+		s.dropAwaiting()
+		return
+	}
 	if s.stopped != nil && backChannel(text) { // it took the assistant's turn for "go on"
 		s.write(text, at, "speech", language, now)
 		s.dropAwaiting()
@@ -229,7 +234,8 @@ func (s *Session) callerSaid(text string, now time.Time) {
 		return
 	}
 	s.userTurn(text, at, "speech", language, func() bool {
-		return s.cfg.Interruptible && spoke >= s.cfg.InterruptAfter && len(plainWords(text)) >= s.cfg.InterruptWords && !backChannel(text)
+		return s.cfg.Interruptible && spoke >= s.cfg.InterruptAfter && len(plainWords(text)) >= s.cfg.InterruptWords &&
+			!backChannel(text) && !s.pickUp(at)
 	}, now)
 }
 
@@ -311,18 +317,31 @@ func (s *Session) typed(text string) {
 // armGate sets the moment at which speech that goes on stops the assistant.
 func (s *Session) armGate() {
 	if s.caller.speaking && s.cfg.Interruptible && s.turn != nil {
-		s.set(gateAlarm, s.caller.onset.Add(s.cfg.InterruptAfter))
+		s.set(gateAlarm, s.gateAt(s.turn))
 	}
+}
+
+// gateAt is when speech that goes on stops a turn: only speech into what is heard counts.
+func (s *Session) gateAt(t *turn) time.Time {
+	return later(s.caller.onset, t.soundAt).Add(s.cfg.InterruptAfter)
+}
+
+// pickUp reports that speech which began at a moment is that of somebody who picks up, not an answer to the greeting.
+func (s *Session) pickUp(began time.Time) bool {
+	if t := s.turn; s.greetingAt.IsZero() {
+		return t != nil && t.kind == greetingTurn
+	}
+	return began.Before(s.greetingAt)
 }
 
 // gate stops the assistant when the caller has spoken long enough and said enough.
 func (s *Session) gate(now time.Time) {
 	c, t := &s.caller, s.turn
 	switch {
-	case !s.cfg.Interruptible || !c.speaking || !s.mayStop(t):
+	case !s.cfg.Interruptible || !c.speaking || !s.mayStop(t) || s.pickUp(c.onset):
 		return
-	case now.Sub(c.onset) < s.cfg.InterruptAfter:
-		s.set(gateAlarm, c.onset.Add(s.cfg.InterruptAfter))
+	case now.Before(s.gateAt(t)):
+		s.set(gateAlarm, s.gateAt(t))
 		return
 	}
 	text := c.text()

@@ -75,6 +75,10 @@ type (
 	Key struct {
 		Digit string `json:"digit"`
 	}
+	// KeysSent is the data of dtmf.out.
+	KeysSent struct {
+		Digits string `json:"digits"`
+	}
 	// KeypadInput is the data of keypad; EndedBy is "stop_key" or "timeout".
 	KeypadInput struct {
 		Digits  string `json:"digits"`

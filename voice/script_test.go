@@ -538,3 +538,41 @@ func (s *synth) Speak(ctx context.Context, sp Speech) iter.Seq2[audio.Frame, err
 		}
 	}
 }
+
+// Whichever engine stalls, the caller hears something within the budget: 3 s from the end of the turn, and what a phrase
+// takes to be made.
+func TestNeverSilent(t *testing.T) {
+	const budget = holdingAfter + 300*time.Millisecond
+	for name, engines := range map[string]string{
+		"recogniser":               "stt stall batch",
+		"recogniser with fallback": "stt stall batch\nstt2 100ms",
+		"recogniser after words":   "stt stall",
+		"model":                    "llm 0s [stall]",
+		"model with fallback":      "llm 0s [stall]\nllm2 300ms Nine.",
+		"model that fails":         "llm 100ms [fail]",
+		"speech with fallback":     "tts stall\ntts2 200ms 60ms",
+		"speech that fails":        "tts fail\ntts2 200ms 60ms",
+		"every one a little":       "stt 900ms batch\nllm 900ms Nine.\ntts 900ms 60ms",
+		"tool":                     "llm 100ms [tool search 9s] Nine.",
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := parse(t, "set initial_message\nset wait_for_customer true\ncaller 2s 1s when do you open\nllm 300ms Nine.\n"+engines+"\nhangup 12s")
+				if strings.HasPrefix(engines, "llm ") {
+					w.minds[0].answers = w.minds[0].answers[1:]
+				}
+				w.run(t)
+				end := 3*time.Second + w.cfg.EndSilence
+				for _, sp := range w.media.Spans() {
+					if sp.From > end {
+						if wait := sp.From - end; wait > budget {
+							t.Errorf("the caller waited %v", wait)
+						}
+						return
+					}
+				}
+				t.Error("the caller heard nothing")
+			})
+		})
+	}
+}

@@ -39,12 +39,13 @@ type Session struct {
 	language string
 	report   Report
 
-	caller  caller
-	turn    *turn // the assistant's turn in progress; nil = listening
-	stopped *turn // cut short by the caller, taken up again when no words follow
-	kept    []string
-	greeted bool
-	failed  int // answers in a row that could not be given
+	caller     caller
+	turn       *turn // the assistant's turn in progress; nil = listening
+	stopped    *turn // cut short by the caller, taken up again when no words follow
+	kept       []string
+	greeted    bool
+	greetingAt time.Time // its first sound
+	failed     int       // answers in a row that could not be given
 
 	mouth    mouth
 	quiet    quiet
@@ -205,6 +206,14 @@ func (s *Session) Say(ctx context.Context, text string) error {
 // Hint gives the assistant a fact or an instruction for the rest of the call that the caller does not hear.
 func (s *Session) Hint(ctx context.Context, text string) error {
 	return s.ask(ctx, func() { s.notes = append(s.notes, text) })
+}
+
+// SendDigits presses keys towards the caller: 0-9 * # A-D, w is a pause of half a second.
+func (s *Session) SendDigits(ctx context.Context, keys string) error {
+	if err := s.media.SendDigits(keys); err != nil {
+		return err
+	}
+	return s.ask(ctx, func() { s.emit(time.Now(), "dtmf.out", KeysSent{keys}) })
 }
 
 func (s *Session) ask(ctx context.Context, do func()) error {

@@ -103,6 +103,21 @@ func backChannel(text string) bool {
 	return len(words) > 0
 }
 
+var hellos = set(`hello hi hey yes yeah yep speaking good morning afternoon evening day this is
+	hallo ja guten tag morgen abend allô allo bonjour oui hola dígame bueno sí pronto buongiorno olá alô sim bom dia
+	alo bună ziua da hej ja`)
+
+// hello reports that text is no more than what people say when they pick up.
+func hello(text string) bool {
+	words := plainWords(text)
+	for _, w := range words {
+		if !hellos[w] {
+			return false
+		}
+	}
+	return len(words) <= 4
+}
+
 var wordRun = regexp.MustCompile(`[\p{L}\p{M}\p{N}]+(?:['’-][\p{L}\p{M}\p{N}]+)*`)
 
 // plainWords are the words of text in lower case, without punctuation.

@@ -1,0 +1,85 @@
+package voice
+
+import (
+	"time"
+
+	"parley/agent"
+)
+
+// interrupt stops the assistant at this instant: the line is emptied, the engines are cancelled, and what was not
+// heard is taken out of the record. Without words within two seconds it is taken back.
+func (s *Session) interrupt(now time.Time) {
+	t := s.turn
+	played := s.media.Clear()
+	if s.mouth.sounding && !s.mouth.dry && s.caller.speaking {
+		s.emit(now, "barge_in", BargeIn{now.Sub(s.caller.onset).Milliseconds(), len(plainWords(s.caller.text()))})
+	}
+	s.mouth.quiet(s, now)
+	s.off(gateAlarm, fillerAlarm, fallbackAlarm, holdingAlarm, giveUpAlarm)
+	if t.tools > 0 { // a tool's work is not broken off
+		t.hush(played, s.pace())
+		t.muted = true
+		return
+	}
+	t.cancel()
+	t.hush(played, s.pace())
+	t.stoppedAt = now
+	s.turn, s.stopped = nil, t
+	if t.kind == greetingTurn {
+		s.quietOn = true
+	}
+	s.set(resumeAlarm, now.Add(resumeAfter))
+}
+
+// mayStop reports whether the caller may stop this turn: not a farewell, not one that was stopped already, and not a
+// greeting of which nothing was heard, because people who pick up say hello.
+func (s *Session) mayStop(t *turn) bool {
+	return t != nil && t.then == "" && !t.awaiting && !t.muted && !(t.kind == greetingTurn && t.entry < 0)
+}
+
+// unmute is called when the tool of a stopped turn is done: the turn ends there if the caller said something.
+func (s *Session) unmute(t *turn) {
+	t.muted = false
+	unheard := t.takeRest()
+	if len(s.kept) == 0 && !s.caller.speaking && !s.caller.open && !s.caller.awaiting {
+		s.add(t, unheard)
+		return
+	}
+	t.cancel()
+	s.turn = nil
+	s.conclude(t, s.media.Played())
+	s.answerKept(time.Now())
+}
+
+// settleStopped makes an interruption final.
+func (s *Session) settleStopped() {
+	if t := s.stopped; t != nil {
+		s.stopped = nil
+		s.off(resumeAlarm)
+		s.conclude(t, 0)
+	}
+}
+
+// resume takes an interruption back that brought no words: the assistant goes on where it stopped.
+func (s *Session) resume(now time.Time) {
+	old := s.stopped
+	if old == nil || s.caller.speaking || s.caller.open || s.caller.awaiting {
+		return // asked again when it is clear what the caller said
+	}
+	s.stopped = nil
+	s.off(resumeAlarm)
+	t := s.begin(old.kind)
+	t.lines, t.next, t.entry, t.exchange, t.mark = old.lines, len(old.lines), old.entry, old.exchange, old.mark
+	s.owe(t, now)
+	said, rest := old.spoken(false), old.takeRest()
+	s.add(t, rest)
+	if old.thought() {
+		return
+	}
+	q := Thinking{Purpose: agent.PurposeTurn, History: append([]agent.Message{}, old.exchange...)}
+	if said = join(said, rest); said != "" {
+		q.History = append(q.History, agent.Message{Role: agent.RoleAssistant, Text: said})
+		q.Instruction = "You were cut off by a noise. Go on exactly where you stopped, without repeating anything."
+	}
+	s.think(t, q)
+}

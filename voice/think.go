@@ -1,0 +1,131 @@
+package voice
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"parley/agent"
+)
+
+// think asks a thinker, the fallback when the first was asked already.
+func (s *Session) think(t *turn, q Thinking) {
+	who, src := s.parts.Mind, t.tried
+	if src == 1 {
+		who = s.parts.MindFallback
+	}
+	t.tried++
+	t.question = q
+	q.History = append(append([]agent.Message{}, s.history...), q.History...)
+	q.Notes, q.Language = append([]string{}, s.notes...), s.language
+	ctx, cancel := context.WithCancel(t.ctx)
+	t.thinking[src] = cancel
+	s.awaitStage(t, time.Now())
+	s.wg.Go(func() {
+		defer cancel()
+		err := s.pull(ctx, t, src, who, q)
+		s.post(t.ctx, func() { s.thinkerDone(t, src, err) })
+	})
+}
+
+// pull takes thoughts one by one. A tool runs only when the owner has agreed: two engines may be thinking.
+func (s *Session) pull(ctx context.Context, t *turn, src int, who Thinker, q Thinking) error {
+	for th, err := range who.Think(ctx, q) {
+		if err != nil {
+			return err
+		}
+		agreed := make(chan struct{})
+		if !s.post(ctx, func() { s.thought(t, src, th, agreed) }) {
+			return ctx.Err()
+		}
+		select {
+		case <-agreed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return ctx.Err()
+}
+
+// thought takes one step of an answer. The first engine with something to say or do is the one that goes on.
+func (s *Session) thought(t *turn, src int, th Thought, agreed chan struct{}) {
+	if t != s.turn || t.thinking[src] == nil {
+		return
+	}
+	_, calls := data[agent.Called](th.Event)
+	if t.thinker < 0 && (th.Text != "" || calls || th.Hangup) {
+		t.thinker = src
+		if other := t.thinking[1-src]; other != nil {
+			other()
+			t.thinking[1-src] = nil
+		}
+	}
+	if th.Event != nil {
+		s.emit(time.Now(), th.Event.Type, th.Event.Data)
+		s.toolStep(t, th.Event)
+	}
+	if s.turn != t {
+		return
+	}
+	if th.Hangup {
+		t.then = AssistantHangup
+	}
+	if th.Text != "" && !t.muted {
+		s.add(t, th.Text)
+	}
+	close(agreed)
+}
+
+// toolStep follows the tools of a turn: they are part of what the model remembers.
+func (s *Session) toolStep(t *turn, e *agent.Event) {
+	if c, ok := data[agent.Called](e); ok {
+		t.tools++
+		t.call = &c
+		s.off(fallbackAlarm)
+		return
+	}
+	a, ok := data[agent.Answered](e)
+	if !ok || t.call == nil {
+		return
+	}
+	t.tools--
+	id := fmt.Sprintf("call_%d", len(s.history)+len(t.exchange))
+	t.exchange = append(t.exchange,
+		agent.Message{Role: agent.RoleAssistant, Calls: []agent.ToolCall{{ID: id, Name: t.call.Name, Arguments: t.call.Arguments}}},
+		agent.Message{Role: agent.RoleTool, CallID: id, Text: string(a.Result)})
+	t.call = nil
+	if t.muted {
+		s.unmute(t)
+	}
+}
+
+func data[T any](e *agent.Event) (T, bool) {
+	if e == nil {
+		var none T
+		return none, false
+	}
+	v, ok := e.Data.(T)
+	return v, ok
+}
+
+// thinkerDone is called when an engine has nothing more to say, or failed.
+func (s *Session) thinkerDone(t *turn, src int, err error) {
+	if t != s.turn || t.thinking[src] == nil {
+		return
+	}
+	t.thinking[src] = nil
+	if err != nil {
+		s.fail("llm", err)
+		if t.thinker < 0 && t.tried < 2 && s.parts.MindFallback != nil {
+			s.think(t, t.question)
+			return
+		}
+	}
+	if len(t.lines) == 0 && t.then == "" && t.thought() {
+		if t.kind == answerTurn {
+			s.apologise(t)
+			return
+		}
+		s.drop(t)
+	}
+}

@@ -16,7 +16,7 @@ import (
 const (
 	registerFor = 3600            // seconds asked for
 	maxBackoff  = 5 * time.Minute // longest pause after failures
-	byeBye      = 2 * time.Second // how long an unregistration may take
+	byeBye      = 2 * time.Second // how long saying goodbye may take
 )
 
 // keepRegistered compares the registrations with Config.Trunks until Close and starts, restarts and ends them.

@@ -210,8 +210,10 @@ func (s *Server) Drain() { s.draining.Store(true) }
 // settle is how long Close lets sipgo finish what it has read: its goroutines cannot be waited for.
 const settle = 20 * time.Millisecond
 
-// Close ends all calls, tells their far ends as long as ctx allows, and stops listening.
+// Close ends all calls, tells their far ends as long as ctx allows and at most 2 s, and stops listening.
 func (s *Server) Close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, byeBye)
+	defer cancel()
 	s.Drain()
 	s.unregister()
 	var wg sync.WaitGroup

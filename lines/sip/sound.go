@@ -2,6 +2,7 @@ package sip
 
 import (
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/netip"
 	"slices"
@@ -45,6 +46,11 @@ func (a *sound) close() {
 		a.stream.Close()
 	} else {
 		a.port.Close()
+	}
+	for _, coder := range []any{a.opus.enc, a.opus.dec} { // memory outside of Go's
+		if c, ok := coder.(io.Closer); ok {
+			_ = c.Close()
+		}
 	}
 }
 

@@ -47,6 +47,21 @@ type Referrer interface {
 	Refer(ctx context.Context, to string) error
 }
 
+// Tracer is a leg that remembers its signalling.
+type Tracer interface {
+	// Trace is every message so far, oldest first, without secrets.
+	Trace() []Message
+}
+
+// Message is one signalling message of a leg.
+type Message struct {
+	At     time.Time `json:"at"`
+	Sent   bool      `json:"sent"`   // by us
+	Remote string    `json:"remote"` // transport and address of the far end
+	Title  string    `json:"title"`  // INVITE, 180 Ringing, …
+	Text   string    `json:"text"`   // the whole message; secrets are replaced by …
+}
+
 // End is the reason a leg is over.
 type End struct {
 	Remote bool  // the far end ended it

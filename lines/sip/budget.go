@@ -23,10 +23,11 @@ type spender struct {
 }
 
 const (
-	budgetRate  = 20 // messages per second
-	budgetBurst = 100
-	budgetSize  = 100000 // addresses remembered; beyond it strangers get nothing
-	trustFor    = 10 * time.Minute
+	budgetRate    = 20 // messages per second
+	budgetBurst   = 100
+	wrongPassword = 20     // messages that a refused password costs: guessing is slow
+	budgetSize    = 100000 // addresses remembered; beyond it strangers get nothing
+	trustFor      = 10 * time.Minute
 )
 
 func newBudget() *budget {

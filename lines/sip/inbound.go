@@ -122,6 +122,7 @@ func (s *Server) admit(ctx context.Context, req *sip.Request) (in Inbound, code 
 	case 401:
 		return in, 401, sip.NewHeader("WWW-Authenticate", s.auth.challenge(time.Now(), in.Source.Addr(), in.CallID, stale))
 	}
+	s.budget.take(in.Source.Addr(), wrongPassword)
 	return in, code, nil
 }
 

@@ -72,7 +72,10 @@ type Leg struct {
 	answeredOnce func()        // lets the transaction of the inbound INVITE go
 }
 
-var _ lines.Leg = (*Leg)(nil)
+var (
+	_ lines.Leg    = (*Leg)(nil)
+	_ lines.Tracer = (*Leg)(nil)
+)
 
 func (s *Server) newLeg() *Leg {
 	l := &Leg{s: s, info: lines.Info{ID: uuid.NewString(), Kind: "sip"}, done: make(chan struct{}), told: make(chan struct{}),
@@ -182,7 +185,7 @@ func (l *Leg) Done() <-chan struct{} { return l.done }
 func (l *Leg) End() lines.End { return l.end }
 
 // Trace is the signalling so far, oldest first, without secrets.
-func (l *Leg) Trace() []Message { return l.trace.messages() }
+func (l *Leg) Trace() []lines.Message { return l.trace.messages() }
 
 // Ring sends 180.
 func (l *Leg) Ring() error {

@@ -6,16 +6,9 @@ import (
 	"time"
 
 	"github.com/emiago/sipgo/sip"
-)
 
-// Message is one SIP message of a leg, as the Call page shows it.
-type Message struct {
-	At     time.Time
-	Sent   bool   // by us
-	Remote string // transport and address of the far end
-	Title  string // INVITE, 180 Ringing, …
-	Text   string // the whole message; secrets are replaced by …
-}
+	"parley/lines"
+)
 
 // traceLimit bounds what one leg keeps: a call with hours of session refreshes stays small.
 const traceLimit = 200
@@ -23,7 +16,7 @@ const traceLimit = 200
 // trace collects the messages of one leg. The zero trace is ready.
 type trace struct {
 	mu   sync.Mutex
-	list []Message
+	list []lines.Message
 }
 
 // secrets: digest answers and what would allow to guess them, and SRTP keys.
@@ -32,7 +25,7 @@ var secrets = regexp.MustCompile(`(?im)((?:response|nonce|cnonce|opaque)="?)[^",
 func redact(text string) string { return secrets.ReplaceAllString(text, "$1$2…") }
 
 func (t *trace) add(m sip.Message, sent bool) {
-	msg := Message{At: time.Now(), Sent: sent, Text: redact(m.String())}
+	msg := lines.Message{At: time.Now(), Sent: sent, Text: redact(m.String())}
 	switch m := m.(type) {
 	case *sip.Request:
 		msg.Title = string(m.Method)
@@ -50,8 +43,8 @@ func (t *trace) add(m sip.Message, sent bool) {
 	}
 }
 
-func (t *trace) messages() []Message {
+func (t *trace) messages() []lines.Message {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return append([]Message(nil), t.list...)
+	return append([]lines.Message(nil), t.list...)
 }

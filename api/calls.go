@@ -137,7 +137,9 @@ func (a *API) callRoutes() []wire.Route {
 		wire.On(messages, "DELETE /user/calls/{id}", 200, a.deleteCall),
 		wire.On(messages, "GET /user/calls/{id}/events", 200, a.callEvents),
 		wire.Stream(messages, "GET /user/calls/{id}/stream", "text/event-stream", a.followCall),
+		wire.On(messages, "GET /user/calls/{id}/signalling", 200, a.callSignalling),
 		wire.On(messages, "POST /user/calls/{id}/hangup", 200, a.hangUpCall),
+		wire.On(messages, "POST /user/calls/{id}/listen", 200, a.listenToCall, wire.Find(a.findListened)),
 		wire.On(messages, "POST /user/calls/{id}/whisper", 200, a.whisper, wire.Find(a.findWhispered)),
 		wire.On(messages, "POST /user/calls/{id}/say", 200, a.typeIntoCall, wire.Find(a.findWhispered), wire.Hidden()),
 		wire.On(messages, "GET /user/do-not-call", 200, a.blockedNumbers),
@@ -283,11 +285,17 @@ func (a *API) callEvents(ctx context.Context, in *callRef) (callEvents, error) {
 }
 
 func showEvent(c calls.Call, seq int64, at time.Time, kind string, body json.RawMessage) callEvent {
+	when, ms := moment(c, at)
+	return callEvent{seq, when, ms, kind, body}
+}
+
+// moment is a moment of a call by the durable clock, and in milliseconds from its answer.
+func moment(c calls.Call, at time.Time) (wire.Time, int64) {
 	since := c.AnsweredReal.Time()
 	if since.IsZero() {
 		since = c.CreatedReal.Time()
 	}
-	return callEvent{seq, wire.At(c.Durable(at)), at.Sub(since).Milliseconds(), kind, body}
+	return wire.At(c.Durable(at)), at.Sub(since).Milliseconds()
 }
 
 func (a *API) hangUpCall(ctx context.Context, in *callRef) (wire.Message, error) {

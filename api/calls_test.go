@@ -135,6 +135,21 @@ func TestCallRecords(t *testing.T) {
 		s.Send(fmt.Sprintf("POST /user/calls/%d/hangup", c.ID), "").Want(409, `{"message":"Call is not in progress."}`)
 		s.Send(fmt.Sprintf("POST /user/calls/%d/whisper", c.ID), `{"text":"x"}`).Want(409, `{"message":"Call is not in progress."}`)
 
+		listen := fmt.Sprintf("POST /user/calls/%d/listen", c.ID)
+		s.Stranger().Send(listen, `{}`).Want(404, `{"message":"No call with this id exists in your account."}`)
+		s.Send(listen, `{}`).WantError("sdp: The sdp field is required.")
+		s.Send(listen, `{"sdp":"v=0"}`).Want(409, `{"message":"Call is not in progress."}`)
+
+		said := []calls.Message{{At: c.AnsweredReal.Time().Add(-time.Second), Sent: true, Remote: "UDP 192.0.2.1:5060", Title: "180 Ringing", Text: "SIP/2.0 180 Ringing"}}
+		if err := s.DB.Do(t.Context(), func(tx *db.Tx) error { return s.House.Calls.KeepSignalling(t.Context(), tx, c.ID, said) }); err != nil {
+			t.Fatal(err)
+		}
+		signalling := fmt.Sprintf("GET /user/calls/%d/signalling", c.ID)
+		if got := s.Send(signalling, "").Want(200); !strings.HasSuffix(got.Body, `"ms":-1000,"sent":true,"remote":"UDP 192.0.2.1:5060","title":"180 Ringing","text":"SIP/2.0 180 Ringing"}]}`) {
+			t.Errorf("signalling %s", got.Body)
+		}
+		s.Stranger().Send(signalling, "").Want(404, `{"message":"Call not found"}`)
+
 		s.Stranger().Send(fmt.Sprintf("DELETE /user/calls/%d", c.ID), "").Want(404, `{"message":"No call with this id exists in your account."}`)
 		s.Send(fmt.Sprintf("DELETE /user/calls/%d", c.ID), "").Want(200, `{"message":"The call was removed."}`)
 		s.Send(fmt.Sprintf("DELETE /user/calls/%d", c.ID), "").Want(404, `{"message":"No call with this id exists in your account."}`)

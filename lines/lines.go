@@ -77,6 +77,7 @@ type DialError struct {
 	Code    int // SIP status; 408 for the ringing time-out, 0 when nothing answered the signalling
 	Timeout bool
 	Err     error
+	Trace   []Message // the signalling until then, without secrets
 }
 
 func (e *DialError) Error() string { return fmt.Sprintf("dial: %d %v", e.Code, e.Err) }

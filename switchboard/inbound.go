@@ -101,6 +101,9 @@ func (s *Switchboard) refuse(leg lines.Leg, n Number, a assistants.Assistant, no
 		if _, err := s.Calls.End(s.ctx, tx, call.ID, calls.Over{Reason: no.reason}); err != nil {
 			return err
 		}
+		if err := s.Calls.KeepSignalling(s.ctx, tx, call.ID, traceOf(leg)); err != nil {
+			return err
+		}
 		return s.later(s.ctx, tx, call.ID)
 	})
 	if err != nil {

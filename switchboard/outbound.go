@@ -198,9 +198,13 @@ func (s *Switchboard) place(l *live, a assistants.Assistant) {
 		}
 	})
 	if err != nil {
+		if d, ok := errors.AsType[*lines.DialError](err); ok {
+			l.attempt = messages(d.Trace)
+		}
 		s.wrapUp(l, calls.Over{Reason: s.whyNot(l, err)})
 		return
 	}
+	l.at(leg)
 	if err := s.Calls.Signal(s.ctx, s.DB, call.ID, leg.Info().SignalID); err != nil {
 		s.Log.Error("signalling id not recorded", "call", call.ID, "error", err)
 	}

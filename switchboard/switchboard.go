@@ -121,7 +121,9 @@ type live struct {
 	mu      sync.Mutex
 	session *voice.Session // nil until the call is answered
 	record  *recorder
+	tap     *tap // nil until the call is answered
 	leg     lines.Leg
+	attempt []calls.Message // signalling of a call that nobody answered
 }
 
 // lease is how long a silent process keeps its calls; it renews four times as often.

@@ -33,17 +33,20 @@ func (s *Switchboard) converse(l *live, leg lines.Leg, a assistants.Assistant) {
 	parts.Ended = func(voice.Reason) {
 		go func() { hangUp(leg); close(hung) }()
 	}
+	tap := &tap{media: media}
 	var tape *tape
 	if a.Fields.Record.V && s.Files != nil {
-		if tape, err = s.startTape(media); err != nil {
+		if tape, err = s.startTape(media.Rate()); err != nil {
 			s.Log.Error("recording not started", "call", call.ID, "error", err)
+		} else {
+			tap.record(tape)
 		}
 	}
 	session := voice.New(cfg, media, parts)
-	l.open(session, rec)
+	l.open(session, rec, tap)
 	report := session.Run(l.ctx)
 	<-hung
-	l.open(nil, nil)
+	l.open(nil, nil, nil)
 	over := s.over(report, call, leg)
 	if tape != nil {
 		over.Recording = s.keepTape(tape, call)
@@ -52,10 +55,10 @@ func (s *Switchboard) converse(l *live, leg lines.Leg, a assistants.Assistant) {
 }
 
 // open makes the conversation reachable for control, and unreachable with nils.
-func (l *live) open(session *voice.Session, rec *recorder) {
+func (l *live) open(session *voice.Session, rec *recorder, tap *tap) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.session, l.record = session, rec
+	l.session, l.record, l.tap = session, rec, tap
 }
 
 // sendDigits presses keys in the conversation.

@@ -10,7 +10,6 @@ import (
 
 	"parley/audio"
 	"parley/calls"
-	"parley/lines"
 )
 
 // tape is a recording in the making: a WAV file in the scratch folder.
@@ -21,8 +20,8 @@ type tape struct {
 	err  error
 }
 
-// startTape records both directions of a line from now on.
-func (s *Switchboard) startTape(m lines.Media) (*tape, error) {
+// startTape begins a recording of both directions of a line at rate Hz; it is written by whoever has the sound.
+func (s *Switchboard) startTape(rate int) (*tape, error) {
 	if err := os.MkdirAll(s.Scratch, 0o700); err != nil {
 		return nil, err
 	}
@@ -31,12 +30,11 @@ func (s *Switchboard) startTape(m lines.Media) (*tape, error) {
 		return nil, err
 	}
 	t := &tape{name: f.Name(), done: make(chan struct{})}
-	if t.wav, err = audio.NewWAVWriter(f, m.Rate(), 2); err != nil {
+	if t.wav, err = audio.NewWAVWriter(f, rate, 2); err != nil {
 		f.Close()
 		os.Remove(t.name)
 		return nil, err
 	}
-	m.Record(t)
 	return t, nil
 }
 

@@ -50,6 +50,9 @@ func (s *Switchboard) wrapUp(l *live, o calls.Over, events ...calls.Event) {
 			if _, err := s.Calls.End(context.Background(), tx, l.call.ID, o); err != nil {
 				return err
 			}
+			if err := s.Calls.KeepSignalling(context.Background(), tx, l.call.ID, l.signalling()); err != nil {
+				return err
+			}
 			return s.later(context.Background(), tx, l.call.ID)
 		})
 		if err == nil || errors.Is(err, db.ErrNone) { // ended by somebody else: the reaper, another process

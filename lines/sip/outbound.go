@@ -30,6 +30,9 @@ func (s *Server) Dial(ctx context.Context, d lines.Destination, progress func(co
 	leg, err := i.run(ctx, progress)
 	if err != nil {
 		i.leg.audio.close()
+		if d, ok := errors.AsType[*lines.DialError](err); ok {
+			d.Trace = i.leg.Trace()
+		}
 		return nil, err
 	}
 	return leg, nil

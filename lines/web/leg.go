@@ -23,6 +23,8 @@ type Leg struct {
 	stream *media.Stream
 	codec  []io.Closer // Opus states
 
+	onlyHears bool // the browser offers to receive and sends nothing
+
 	connected chan struct{}
 	once      sync.Once // guards connected
 
@@ -53,6 +55,7 @@ func (l *Leg) negotiate(ctx context.Context, offer string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	l.onlyHears = strings.Contains(offer, "a=recvonly")
 	local, err := webrtc.NewTrackLocalStaticRTP(codec.RTPCodecCapability, "audio", "parley")
 	if err != nil {
 		return "", err
@@ -86,6 +89,9 @@ func (l *Leg) openStream(ctx context.Context, codec webrtc.RTPCodecParameters, o
 	cfg := media.Config{
 		Codec: media.PCMU, PayloadType: uint8(codec.PayloadType),
 		OnTimeout: func(err error) { l.finish(lines.End{Err: err}) },
+	}
+	if l.onlyHears {
+		cfg.Direction, cfg.NoDetection = media.SendOnly, true
 	}
 	if codec.MimeType == webrtc.MimeTypeOpus {
 		enc, err := l.server.cfg.Opus.NewEncoder(ctx, media.Opus.Rate())

@@ -55,6 +55,11 @@ type browser struct {
 
 func dial(t *testing.T, s *Server, codec webrtc.RTPCodecParameters) (*browser, *Leg) {
 	t.Helper()
+	return dialAs(t, s, codec, webrtc.RTPTransceiverDirectionSendrecv)
+}
+
+func dialAs(t *testing.T, s *Server, codec webrtc.RTPCodecParameters, direction webrtc.RTPTransceiverDirection) (*browser, *Leg) {
+	t.Helper()
 	engine := &webrtc.MediaEngine{}
 	if err := engine.RegisterCodec(codec, webrtc.RTPCodecTypeAudio); err != nil {
 		t.Fatal(err)
@@ -70,7 +75,12 @@ func dial(t *testing.T, s *Server, codec webrtc.RTPCodecParameters) (*browser, *
 	if b.track, err = webrtc.NewTrackLocalStaticSample(codec.RTPCodecCapability, "mic", "mic"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := pc.AddTrack(b.track); err != nil {
+	if direction == webrtc.RTPTransceiverDirectionRecvonly {
+		_, err = pc.AddTransceiverFromKind(webrtc.RTPCodecTypeAudio, webrtc.RTPTransceiverInit{Direction: direction})
+	} else {
+		_, err = pc.AddTrack(b.track)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	pc.OnTrack(func(r *webrtc.TrackRemote, _ *webrtc.RTPReceiver) {
@@ -161,6 +171,21 @@ func TestTonesBothWays(t *testing.T) {
 				t.Error("a hang-up of the browser counts as ours")
 			}
 		})
+	}
+}
+
+// A browser that offers only to receive hears us, and its silence does not end the leg.
+func TestOnlyHears(t *testing.T) {
+	s := open(t, true)
+	b, leg := dialAs(t, s, opus48, webrtc.RTPTransceiverDirectionRecvonly)
+	if !leg.onlyHears {
+		t.Error("taken for one who speaks")
+	}
+	if _, err := leg.Media().Play(t.Context(), tone(16000)); err != nil {
+		t.Fatal(err)
+	}
+	if !loud(receive(t, b, s, opus48), 16000) {
+		t.Error("our tone did not reach the browser")
 	}
 }
 

@@ -1,0 +1,72 @@
+package api
+
+import (
+	"context"
+	"errors"
+
+	"parley/calls"
+	"parley/fault"
+	"parley/wire"
+)
+
+type listenIn struct {
+	ID  wire.Ref `path:"id"`
+	SDP string   `json:"sdp" rule:"required max=65536" trim:"no"` // a WebRTC offer that receives audio
+
+	found calls.Call
+}
+
+type listenOut struct {
+	SDP        string   `json:"sdp"`
+	ICEServers []string `json:"ice_servers"`
+}
+
+func (a *API) findListened(ctx context.Context, in *listenIn) (err error) {
+	in.found, err = a.ownCall(ctx, in.ID)
+	return err
+}
+
+// listenToCall lets a browser hear both voices of a running call.
+func (a *API) listenToCall(ctx context.Context, in *listenIn) (listenOut, error) {
+	if in.found.Status != calls.InProgress {
+		return listenOut{}, calls.ErrOver
+	}
+	if a.Browsers == nil {
+		return listenOut{}, fault.New(fault.Unavailable, "", "Service Unavailable")
+	}
+	leg, answer, err := a.Browsers.Accept(ctx, in.SDP)
+	if errors.Is(err, ErrBadOffer) {
+		return listenOut{}, wire.Invalid(fault.Field{Name: "sdp", Sentence: "The sdp field must be a WebRTC offer of a codec spoken here."})
+	}
+	if err != nil {
+		return listenOut{}, err
+	}
+	return listenOut{answer, []string{}}, a.Switchboard.Listen(in.found.ID, leg)
+}
+
+type callMessage struct {
+	At     wire.Time `json:"at"`
+	MS     int64     `json:"ms"` // from the answer; negative before
+	Sent   bool      `json:"sent"`
+	Remote string    `json:"remote"`
+	Title  string    `json:"title"`
+	Text   string    `json:"text"`
+}
+
+// callSignalling is what the lines of a call said to each other: the SIP messages, without secrets.
+func (a *API) callSignalling(ctx context.Context, in *callRef) (data[[]callMessage], error) {
+	c, err := a.Calls.Get(ctx, a.DB, owner(ctx), in.ID)
+	if err != nil {
+		return data[[]callMessage]{}, err
+	}
+	list, here := a.Switchboard.Signalling(c.ID)
+	if !here {
+		if list, err = a.Calls.Signalling(ctx, a.DB, c.ID); err != nil {
+			return data[[]callMessage]{}, err
+		}
+	}
+	return data[[]callMessage]{each(list, func(m calls.Message) callMessage {
+		at, ms := moment(c, m.At)
+		return callMessage{at, ms, m.Sent, m.Remote, m.Title, m.Text}
+	})}, nil
+}

@@ -3,6 +3,7 @@ package sip
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -107,6 +108,9 @@ func TestRefusals(t *testing.T) {
 		var e *lines.DialError
 		if !errors.As(err, &e) || e.Code != code || e.Timeout {
 			t.Errorf("%d: %v", code, err)
+		}
+		if last := e.Trace[len(e.Trace)-1]; e.Trace[0].Title != "INVITE" || !strings.HasPrefix(last.Title, strconv.Itoa(code)) {
+			t.Errorf("%d: trace %+v", code, e.Trace)
 		}
 	}
 }

@@ -15,14 +15,18 @@ import (
 const stopChannel = "calls.stop"
 
 // Recover ends the calls that an earlier life of this process left behind: failed, or completed if they had been answered.
+// Of their recordings what was written is kept.
 func (s *Switchboard) Recover(ctx context.Context) error {
-	s.sweepTapes()
 	left, err := s.Calls.HeldBy(ctx, s.DB, s.Node)
 	if err != nil {
 		return err
 	}
 	left = slices.DeleteFunc(left, func(c calls.Call) bool { return s.find(c.ID) != nil })
-	return s.bury(ctx, left)
+	if err := s.bury(ctx, left); err != nil {
+		return err
+	}
+	s.sweepTapes()
+	return nil
 }
 
 // reap ends the calls of processes that went silent.
@@ -37,14 +41,26 @@ func (s *Switchboard) reap(ctx context.Context) error {
 func (s *Switchboard) bury(ctx context.Context, left []calls.Call) error {
 	var errs []error
 	for _, c := range left {
-		o := calls.Over{Reason: calls.ServerRestart, At: lastSign(c)}
-		o.AISeconds = int64(o.At.Sub(c.AnsweredReal.Time()).Seconds() + 0.999999)
-		err := s.DB.Do(ctx, func(tx *db.Tx) error {
+		last, err := s.lastSign(ctx, c)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		o := calls.Over{Reason: calls.ServerRestart, At: last}
+		if c.Answered() {
+			key, written := s.rescue(ctx, c.ID)
+			o.Recording, o.At = key, latest(last, written)
+			o.AISeconds = wholeSeconds(o.At.Sub(c.AnsweredReal.Time()))
+		}
+		err = s.DB.Do(ctx, func(tx *db.Tx) error {
 			if _, err := s.Calls.End(ctx, tx, c.ID, o); err != nil {
 				return err
 			}
 			return s.later(ctx, tx, c.ID)
 		})
+		if err != nil && o.Recording != "" {
+			errs = append(errs, s.Files.Delete(ctx, o.Recording))
+		}
 		if !errors.Is(err, db.ErrNone) {
 			errs = append(errs, err)
 		}
@@ -52,17 +68,23 @@ func (s *Switchboard) bury(ctx context.Context, left []calls.Call) error {
 	return errors.Join(errs...)
 }
 
-// lastSign is when a lost call was last known to go on: nobody pays for the time after.
-func lastSign(c calls.Call) time.Time {
-	last := c.LeaseReal.Time().Add(-lease)
-	if at := c.AnsweredReal.Time(); last.Before(at) {
-		last = at
+// lastSign is when a lost call was last known to go on, by its lease and its log: nobody pays for the time after.
+func (s *Switchboard) lastSign(ctx context.Context, c calls.Call) (time.Time, error) {
+	last := latest(c.CreatedReal.Time(), c.AnsweredReal.Time(), c.LeaseReal.Time().Add(-lease))
+	events, err := s.Calls.Events(ctx, s.DB, c.ID)
+	if err != nil {
+		return last, err
 	}
-	if last.Before(c.CreatedReal.Time()) {
-		last = c.CreatedReal.Time()
+	for _, e := range events {
+		last = latest(last, e.At.Time())
 	}
-	return last
+	if now := time.Now(); last.After(now) {
+		last = now // sound that was queued is noted ahead
+	}
+	return last, nil
 }
+
+func latest(ts ...time.Time) time.Time { return slices.MaxFunc(ts, time.Time.Compare) }
 
 // Run renews the leases of this process's calls and carries out the hang-ups it was asked for, until ctx ends. Calls that
 // could not be renewed in time are hung up: another process may have ended their record.

@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"parley/accounts"
 	"parley/assistants"
+	"parley/audio"
 	"parley/calls"
 	"parley/db"
 	"parley/db/dbtest"
@@ -297,7 +300,8 @@ func TestHangUpWhileItRings(t *testing.T) {
 	})
 }
 
-// A process that was killed left calls behind: one that rang, one that was answered.
+// A process that was killed left calls behind: one that rang, one that was answered. The record of the second says how long
+// it was known to go on, and keeps what was recorded (contract 14.5).
 func TestCrash(t *testing.T) {
 	each(t, func(l *lab) {
 		add := func() calls.Call {
@@ -308,6 +312,17 @@ func TestCrash(t *testing.T) {
 		rang, talked := add(), add()
 		_, err := l.Calls.Answers(t.Context(), l.DB, talked.ID)
 		l.must(err)
+		now := time.Now()
+		event, err := calls.MakeEvent(now.Add(-26*time.Second), "speech.end", struct{}{})
+		l.must(err)
+		l.must(l.DB.Do(t.Context(), func(tx *db.Tx) error { return l.Calls.Log(t.Context(), tx, talked.ID, []calls.Event{event}) }))
+		answered := now.Add(-30 * time.Second)
+		_, err = l.DB.Exec(t.Context(), `UPDATE calls SET answered_real = $1, created_real = $1, lease_real = $2 WHERE id = $3`,
+			db.At(answered), db.At(answered.Add(lease+time.Second)), talked.ID)
+		l.must(err)
+		_, err = l.DB.Exec(t.Context(), `UPDATE call_events SET at_real = $1 WHERE call_id = $2 AND type = 'call.state'`, db.At(answered), talked.ID)
+		l.must(err)
+		tape := cutOff(t, l.Scratch, talked.ID, now.Add(-25*time.Second))
 		l.must(l.Recover(t.Context()))
 		l.until(func(c calls.Call) bool { return c.ID == talked.ID && c.Status == calls.Completed })
 		for id, want := range map[calls.ID]calls.Status{rang.ID: calls.Failed, talked.ID: calls.Completed} {
@@ -315,8 +330,57 @@ func TestCrash(t *testing.T) {
 				l.t.Errorf("%+v", c)
 			}
 		}
+		c := l.stored(talked.ID)
+		if c.Seconds != 5 || c.AISeconds != 5 && c.AISeconds != 6 || c.AICost == 0 || c.Recording == nil {
+			l.t.Fatalf("%d s, %d s of talk for %v, recording %v", c.Seconds, c.AISeconds, c.AICost, c.Recording)
+		}
+		if _, channels, pcm := wav(t, l.files[*c.Recording]); channels != 2 || len(pcm) != 800 {
+			l.t.Errorf("recording: %d channels, %d samples", channels, len(pcm))
+		}
+		if _, err := os.Stat(tape); !os.IsNotExist(err) {
+			l.t.Errorf("the scratch file stays: %v", err)
+		}
 		l.must(l.Recover(t.Context()))
 	})
+}
+
+// Without a recording the log says how long a lost call was known to go on.
+func TestLastSign(t *testing.T) {
+	each(t, func(l *lab) {
+		c, err := l.Calls.Create(t.Context(), l.DB, calls.NewCall{Owner: l.owner, Type: calls.Inbound, AssistantName: "D", Currency: "USD", Node: "n1", Lease: lease})
+		l.must(err)
+		at := time.Now().Truncate(time.Second)
+		for _, want := range []time.Time{at.Add(-time.Second), at.Add(time.Hour)} {
+			event, err := calls.MakeEvent(want, "speech.end", struct{}{})
+			l.must(err)
+			c.CreatedReal, c.LeaseReal = db.At(at.Add(-time.Minute)), db.At(at.Add(lease-30*time.Second))
+			_, err = l.DB.Exec(t.Context(), `DELETE FROM call_events`)
+			l.must(err)
+			l.must(l.DB.Do(t.Context(), func(tx *db.Tx) error { return l.Calls.Log(t.Context(), tx, c.ID, []calls.Event{event}) }))
+			got, err := l.lastSign(t.Context(), c)
+			l.must(err)
+			if want.Before(at) && !got.Equal(want) || got.After(time.Now()) {
+				l.t.Errorf("%v, want %v", got, want)
+			}
+		}
+	})
+}
+
+// cutOff leaves a recording behind as a killed process does, written last at a moment.
+func cutOff(t *testing.T, folder string, id calls.ID, at time.Time) string {
+	t.Helper()
+	f, err := os.Create(filepath.Join(folder, fmt.Sprintf("call-%d-1.wav", id)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := audio.NewWAVWriter(f, 8000, 2)
+	if err == nil {
+		err = w.WriteSamples(make([]int16, 800))
+	}
+	if err = errors.Join(err, f.Close(), os.Chtimes(f.Name(), at, at)); err != nil {
+		t.Fatal(err)
+	}
+	return f.Name()
 }
 
 // A call whose process went silent is ended by any other.

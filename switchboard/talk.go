@@ -36,7 +36,7 @@ func (s *Switchboard) converse(l *live, leg lines.Leg, a assistants.Assistant) {
 	tap := &tap{media: media}
 	var tape *tape
 	if a.Fields.Record.V && s.Files != nil {
-		if tape, err = s.startTape(media.Rate()); err != nil {
+		if tape, err = s.startTape(call.ID, media.Rate()); err != nil {
 			s.Log.Error("recording not started", "call", call.ID, "error", err)
 		} else {
 			tap.record(tape)
@@ -91,12 +91,11 @@ func (s *Switchboard) over(r voice.Report, c calls.Call, leg lines.Leg) calls.Ov
 		}
 	}
 	at := r.Ended
-	ai := int64(at.Sub(c.AnsweredReal.Time()).Seconds() + 0.999999)
 	by := calls.AnsweredBy("")
 	if c.Type == calls.Outbound && r.Spoke {
 		by = calls.Human
 	}
-	return calls.Over{Reason: reason, At: at, Entries: entriesOf(r.Entries), Keypad: r.Keypad, Spoke: r.Spoke, AISeconds: max(0, ai), AnsweredBy: by}
+	return calls.Over{Reason: reason, At: at, Entries: entriesOf(r.Entries), Keypad: r.Keypad, Spoke: r.Spoke, AISeconds: wholeSeconds(at.Sub(c.AnsweredReal.Time())), AnsweredBy: by}
 }
 
 func entriesOf(es []voice.Entry) []calls.Entry {
@@ -116,6 +115,11 @@ func causeOf(ctx context.Context) (calls.Reason, bool) {
 		return calls.Reason(r), true
 	}
 	return calls.ServerShutdown, true
+}
+
+// wholeSeconds counts seconds that were begun.
+func wholeSeconds(d time.Duration) int64 {
+	return max(0, int64((d+time.Second-time.Microsecond)/time.Second))
 }
 
 func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }

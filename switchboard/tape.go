@@ -4,8 +4,11 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"parley/audio"
@@ -20,12 +23,12 @@ type tape struct {
 	err  error
 }
 
-// startTape begins a recording of both directions of a line at rate Hz; it is written by whoever has the sound.
-func (s *Switchboard) startTape(rate int) (*tape, error) {
+// startTape begins a recording of both directions of a call at rate Hz; it is written by whoever has the sound.
+func (s *Switchboard) startTape(id calls.ID, rate int) (*tape, error) {
 	if err := os.MkdirAll(s.Scratch, 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(s.Scratch, "call-*.wav")
+	f, err := os.CreateTemp(s.Scratch, fmt.Sprintf("call-%d-*.wav", id))
 	if err != nil {
 		return nil, err
 	}
@@ -53,41 +56,84 @@ const tapeTime = 30 * time.Second
 
 // keepTape stores a finished recording under a name that cannot be guessed, and returns it; empty when there is none.
 func (s *Switchboard) keepTape(t *tape, c calls.Call) string {
-	defer os.Remove(t.name)
 	ctx, stop := context.WithTimeout(context.Background(), tapeTime)
 	defer stop()
+	var err error
 	select {
 	case <-t.done:
+		err = t.err
 	case <-ctx.Done():
-		s.Log.Error("recording not finished", "call", c.ID)
-		return ""
+		err = ctx.Err()
 	}
-	if err := t.err; err != nil {
-		s.Log.Error("recording not written", "call", c.ID, "error", err)
-		return ""
+	key := ""
+	if err == nil {
+		key, err = s.store(ctx, t.name)
 	}
-	f, err := os.Open(t.name)
+	os.Remove(t.name)
 	if err != nil {
-		s.Log.Error("recording lost", "call", c.ID, "error", err)
-		return ""
-	}
-	defer f.Close()
-	var name [20]byte
-	_, _ = rand.Read(name[:]) // never fails
-	key := "recordings/" + hex.EncodeToString(name[:]) + ".wav"
-	if err := s.Files.Put(ctx, key, f, "audio/wav"); err != nil {
 		s.Log.Error("recording not kept", "call", c.ID, "error", err)
-		return ""
 	}
 	return key
 }
 
+// store puts a recording among the files.
+func (s *Switchboard) store(ctx context.Context, name string) (key string, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	var secret [20]byte
+	_, _ = rand.Read(secret[:]) // never fails
+	key = "recordings/" + hex.EncodeToString(secret[:]) + ".wav"
+	if err := s.Files.Put(ctx, key, f, "audio/wav"); err != nil {
+		return "", err
+	}
+	return key, nil
+}
+
+// rescue stores what an earlier life of this process had recorded of a call. The second result is when it wrote last.
+func (s *Switchboard) rescue(ctx context.Context, id calls.ID) (key string, last time.Time) {
+	for _, name := range s.oldTapes(fmt.Sprintf("call-%d-*.wav", id)) {
+		written, err := finishTape(name)
+		if err == nil {
+			key, err = s.store(ctx, name)
+		}
+		if err != nil {
+			s.Log.Error("recording of a lost call not kept", "call", id, "error", err)
+			continue
+		}
+		last = written
+	}
+	return key, last
+}
+
+// finishTape writes the length into a recording that was cut off; it still counts as written when it was cut off.
+func finishTape(name string) (written time.Time, err error) {
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return written, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return written, errors.Join(err, f.Close())
+	}
+	written = info.ModTime()
+	return written, errors.Join(audio.FinishWAV(f), f.Close(), os.Chtimes(name, written, written))
+}
+
 // sweepTapes removes what an earlier life of this process left behind.
 func (s *Switchboard) sweepTapes() {
-	old, _ := filepath.Glob(filepath.Join(s.Scratch, "call-*.wav"))
-	for _, name := range old {
-		if info, err := os.Stat(name); err == nil && info.ModTime().Before(s.began) {
-			os.Remove(name)
-		}
+	for _, name := range s.oldTapes("call-*.wav") {
+		os.Remove(name)
 	}
+}
+
+// oldTapes are the recordings in the making that this life of the process did not begin.
+func (s *Switchboard) oldTapes(pattern string) []string {
+	all, _ := filepath.Glob(filepath.Join(s.Scratch, pattern))
+	return slices.DeleteFunc(all, func(name string) bool {
+		info, err := os.Stat(name)
+		return err != nil || !info.ModTime().Before(s.began)
+	})
 }

@@ -24,6 +24,7 @@ type recorded struct {
 	Evaluation   map[string]any `json:"evaluation"`
 	Variables    map[string]any `json:"variables"`
 	Recording    string         `json:"recording_url"`
+	Cost         float64        `json:"total_cost"`
 }
 
 // client is a customer's program.
@@ -157,6 +158,15 @@ func TestCalls(t *testing.T) {
 // heard fetches a recording and finds both parties on their channels.
 func heard(t *testing.T, one recorded) {
 	t.Helper()
+	long, both := sound(t, one)
+	if long < float64(one.Duration)-2 || long > float64(one.Duration)+2 || both[0] < 20 || both[1] < 40 {
+		t.Errorf("recording: %.1f s of a call of %d s, %v blocks with sound", long, one.Duration, both)
+	}
+}
+
+// sound is the length of a recording in seconds and how many of its blocks of 20 ms are not silent, by party.
+func sound(t *testing.T, one recorded) (long float64, both [2]int) {
+	t.Helper()
 	res, err := http.Get(one.Recording)
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +176,9 @@ func heard(t *testing.T, one recorded) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var both [2]int // 20 ms with sound
+	if r.Channels != 2 {
+		t.Fatalf("recording with %d channels", r.Channels)
+	}
 	block := make([]int16, 2*r.Rate/50)
 	total := 0
 	for {
@@ -185,26 +197,55 @@ func heard(t *testing.T, one recorded) {
 			}
 		}
 	}
-	long := float64(total) / float64(r.Rate)
-	if r.Channels != 2 || long < float64(one.Duration)-2 || long > float64(one.Duration)+2 || both[0] < 20 || both[1] < 40 {
-		t.Errorf("recording: %d channels, %.1f s of a call of %d s, %v blocks with sound", r.Channels, long, one.Duration, both)
-	}
+	return float64(total) / float64(r.Rate), both
 }
 
-// A process that is killed in the middle of a call leaves a record that says so once it runs again.
+// A process that is killed in the middle of a call leaves a record that says so once it runs again: how long the call was
+// known to go on, what was said, what was recorded and what it costs, once; nothing stays held (contract 14.5, 16.4).
 func TestKilledInACall(t *testing.T) {
 	data := t.TempDir()
 	c, number, _ := desk(t, data)
+	before, _ := c.money()
 	id := c.id(c.want(200, "POST", "/sim/calls", fmt.Sprintf(`{"from":"+491701234567","to":%q,"script":[{"wait_ms":20000}]}`, number)), "data", "call_id")
-	c.until(id, func(one recorded) bool { return one.Transcript != "" })
+	alive := c.until(id, func(one recorded) bool { return one.Transcript != "" && one.Duration >= 3 })
+	if total, available := c.money(); total != before || available >= total {
+		t.Errorf("during the call: balance %v, available %v", total, available)
+	}
 	if err := c.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	<-c.done
-	c.serving = startServer(t, data, nil, "--dev")
-	one := c.until(id, final)
-	if one.Status != "completed" || *one.Reason != "server_restart" || *one.By != "system" || one.Transcript != "Assistant: Map shop." {
-		t.Errorf("%+v", one)
+	var after float64
+	for life := range 2 {
+		c.serving = startServer(t, data, nil, "--dev")
+		one := c.until(id, final)
+		if one.Status != "completed" || *one.Reason != "server_restart" || *one.By != "system" || one.Transcript != "Assistant: Map shop." {
+			t.Errorf("%+v", one)
+		}
+		if one.Duration < alive.Duration-1 || one.Duration > alive.Duration+3 || one.Cost <= 0 {
+			t.Errorf("life %d: %d s for %v; it was killed after %d s", life, one.Duration, one.Cost, alive.Duration)
+		}
+		if long, both := sound(t, one); long > float64(one.Duration)+1 || long < float64(one.Duration)-2 || both[1] < 20 {
+			t.Errorf("recording of %v s, %v blocks with sound, in a call of %d s", long, both, one.Duration)
+		}
+		total, available := c.money()
+		if total != available || total >= before || life > 0 && total != after {
+			t.Errorf("life %d: balance %v of %v, then %v, available %v", life, total, before, after, available)
+		}
+		after = total
+		c.stop(t)
 	}
-	c.stop(t)
+}
+
+// money is the balance of the account, and how much of it is not held.
+func (c client) money() (total, available float64) {
+	c.t.Helper()
+	var me struct {
+		Total     float64 `json:"total_balance"`
+		Available float64 `json:"available_balance"`
+	}
+	if err := json.Unmarshal([]byte(c.want(200, "GET", "/user/me", "")), &me); err != nil {
+		c.t.Fatal(err)
+	}
+	return me.Total, me.Available
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"parley/wire"
 )
 
 // Field is one thing to find out from a finished conversation.
@@ -27,12 +29,11 @@ type Evaluation struct {
 
 const extract = "The conversation is over. Fill the given fields from what was really said. Use null for a field that the conversation does not settle."
 
-// Run asks the model and returns one value per field: a string, float64, bool, or nil when not determinable.
-// Without fields nothing is asked.
-func (e Evaluation) Run(ctx context.Context) (map[string]any, error) {
-	out := make(map[string]any, len(e.Fields))
+// Run asks the model and returns one value per field, in their order: a string, float64, bool, or nil when not
+// determinable. Without fields nothing is asked.
+func (e Evaluation) Run(ctx context.Context) (wire.Scalars, error) {
 	if len(e.Fields) == 0 {
-		return out, nil
+		return wire.Scalars{}, nil
 	}
 	if e.Observe != nil {
 		e.Observe(Event{"llm.request", Asked{e.Engine.Provider, e.Engine.Name, e.Temperature, []string{}, 0, PurposeEvaluation}})
@@ -53,10 +54,20 @@ func (e Evaluation) Run(ctx context.Context) (map[string]any, error) {
 	if err := json.Unmarshal([]byte(unfence(text.String())), &got); err != nil {
 		return nil, fmt.Errorf("evaluation is not a JSON object: %w", err)
 	}
-	for _, f := range e.Fields {
-		out[f.Name] = typed(got[f.Name], f.Type)
+	out := Undetermined(e.Fields)
+	for i, f := range e.Fields {
+		out[i].Value = typed(got[f.Name], f.Type)
 	}
 	return out, nil
+}
+
+// Undetermined is an evaluation that found nothing out.
+func Undetermined(fields []Field) wire.Scalars {
+	out := make(wire.Scalars, len(fields))
+	for i, f := range fields {
+		out[i].Name = f.Name
+	}
+	return out
 }
 
 // Transcript writes a conversation as lines "Assistant: …" and "Customer: …"; tools do not show.

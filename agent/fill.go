@@ -1,8 +1,10 @@
 package agent
 
 import (
+	"iter"
 	"time"
 
+	"parley/wire"
 	"parley/words"
 )
 
@@ -20,7 +22,13 @@ const (
 func Fill(text string, v Values, place words.Place) string { return words.Fill(text, v, place) }
 
 // Layer merges variables, strongest first, below the system values.
-func Layer(system Values, layers ...map[string]any) Values { return words.Layer(system, layers...) }
+func Layer(system Values, layers ...wire.Scalars) Values {
+	all := make([]iter.Seq2[string, any], len(layers))
+	for i, l := range layers {
+		all[i] = l.All()
+	}
+	return words.Layer(system, all...)
+}
 
 // Text writes a variable's value as it is inserted.
 func Text(x any) string { return words.Text(x) }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/wire"
 )
 
 func TestFill(t *testing.T) {
@@ -36,8 +37,8 @@ func TestLayer(t *testing.T) {
 	now := time.Date(2027, 3, 1, 14, 30, 0, 0, time.UTC)
 	facts := agent.Facts{AssistantName: "Desk", CallID: "912", Now: now}
 	v := agent.Layer(facts.Values(),
-		map[string]any{"city": "Bonn", "assistant_name": "Fake", "customer_phone": "+491"},
-		map[string]any{"city": "Rome", "age": 41.5, "big": float64(12345678901), "vip": true, "gone": nil, "id": json.Number("7")})
+		wire.Scalars{{"city", "Bonn"}, {"assistant_name", "Fake"}, {"customer_phone", "+491"}},
+		wire.Scalars{{"city", "Rome"}, {"age", 41.5}, {"big", float64(12345678901)}, {"vip", true}, {"gone", nil}, {"id", json.Number("7")}})
 	for name, want := range map[string]string{
 		"city": "Bonn", "assistant_name": "Desk", "customer_phone": "", "age": "41.5", "big": "12345678901", "vip": "true",
 		"gone": "", "id": "7", "current_date": "2027-03-01", "current_time": "14:30", "call_id": "912",

@@ -24,8 +24,8 @@ type callOut struct {
 	ClientPhone       *string           `json:"client_phone_number"`
 	Status            calls.Status      `json:"status"`
 	Transcript        string            `json:"transcript"`
-	Variables         json.RawMessage   `json:"variables"`
-	Evaluation        json.RawMessage   `json:"evaluation"`
+	Variables         wire.Scalars      `json:"variables"`
+	Evaluation        wire.Scalars      `json:"evaluation"`
 	WebhookResponse   json.RawMessage   `json:"webhook_response"`
 	CarrierCost       wire.Money        `json:"carrier_cost"`
 	TotalCost         wire.Money        `json:"total_cost"`
@@ -39,7 +39,7 @@ type callOut struct {
 	LeadID            *int64            `json:"lead_id"`
 	EndedReason       *calls.Reason     `json:"ended_reason"`
 	EndedBy           *calls.By         `json:"ended_by"`
-	InputVariables    json.RawMessage   `json:"input_variables"`
+	InputVariables    wire.Scalars      `json:"input_variables"`
 	AnsweredAt        *wire.Time        `json:"answered_at"`
 	EndedAt           *wire.Time        `json:"ended_at"`
 	AICost            wire.Money        `json:"ai_cost"`
@@ -74,18 +74,7 @@ type callsIn struct {
 type makeCallIn struct {
 	PhoneNumber string             `json:"phone_number" rule:"required"`
 	AssistantID wire.Opt[wire.Ref] `json:"assistant_id" rule:"required"`
-	Variables   callVariables      `json:"variables"`
-}
-
-// callVariables is an object of scalars in the order it was sent.
-type callVariables struct{ raw json.RawMessage }
-
-// BindWire reads the object.
-func (c *callVariables) BindWire(b wire.Binder, v wire.Value) {
-	var s wire.Scalars
-	if s.BindWire(b, v); v.IsObject() {
-		c.raw = v.JSON()
-	}
+	Variables   wire.Scalars       `json:"variables" rule:"max=100"`
 }
 
 type madeCall struct {
@@ -150,7 +139,7 @@ func (a *API) callRoutes() []wire.Route {
 
 func (a *API) makeCall(ctx context.Context, in *makeCallIn) (madeCall, error) {
 	c, err := a.Switchboard.Place(ctx, a.DB, switchboard.Order{Owner: owner(ctx), Assistant: in.AssistantID.V, Phone: in.PhoneNumber,
-		Variables: in.Variables.raw, RequestID: wire.RequestID(ctx)})
+		Variables: in.Variables, RequestID: wire.RequestID(ctx)})
 	return madeCall{"The call was accepted and is being placed.", int64(c.ID), c.Status}, err
 }
 

@@ -91,7 +91,7 @@ func finished(t *testing.T, s *apitest.Server, n calls.NewCall) calls.Call {
 	if err != nil {
 		t.Fatal(err)
 	}
-	call.Evaluation.V, call.AICost, call.CarrierCost = []byte(`{"status":true}`), 5666667, 1000000
+	call.Evaluation.V, call.AICost, call.CarrierCost = wire.Scalars{{Name: "status", Value: true}}, 5666667, 1000000
 	err = s.DB.Do(ctx, func(tx *db.Tx) error { call, err = s.House.Calls.Finish(ctx, tx, call); return err })
 	if err != nil {
 		t.Fatal(err)

@@ -48,9 +48,17 @@ type entryOut struct {
 
 // functionOut is a function the assistant used.
 type functionOut struct {
-	Name      string         `json:"name"`
-	Arguments map[string]any `json:"arguments"`
-	Result    map[string]any `json:"result"`
+	Name      string `json:"name"`
+	Arguments object `json:"arguments"`
+	Result    object `json:"result"`
+}
+
+// object is any JSON object, its keys in the order they came.
+type object struct{ wire.Scalars }
+
+// JSONSchema describes it.
+func (object) JSONSchema() map[string]any {
+	return map[string]any{"type": "object", "additionalProperties": true}
 }
 
 type party struct {
@@ -125,15 +133,12 @@ func showEntry(e chats.Entry) entryOut {
 }
 
 func functionsOut(uses []agent.Use) []functionOut {
-	return each(uses, func(u agent.Use) functionOut { return functionOut{u.Name, asMap(u.Arguments), asMap(u.Result)} })
+	return each(uses, func(u agent.Use) functionOut { return functionOut{u.Name, objectOf(u.Arguments), objectOf(u.Result)} })
 }
 
-func asMap(raw []byte) map[string]any {
-	var m wire.Scalars
-	if m.UnmarshalJSON(raw) != nil || m == nil {
-		return map[string]any{}
-	}
-	return m
+func objectOf(raw []byte) (o object) {
+	_ = o.UnmarshalJSON(raw) // what is no object is an empty one
+	return o
 }
 
 func (a *API) conversation(ctx context.Context, in *conversationRef) (conversationOut, error) {

@@ -19,7 +19,7 @@ type leadOut struct {
 	ID        campaigns.LeadID     `json:"id"`
 	Campaign  campaigns.ID         `json:"campaign_id"`
 	Phone     string               `json:"phone_number"`
-	Variables map[string]any       `json:"variables"`
+	Variables wire.Scalars         `json:"variables"`
 	Status    campaigns.LeadStatus `json:"status"`
 	CreatedAt wire.Time            `json:"created_at"`
 	UpdatedAt wire.Time            `json:"updated_at"`
@@ -38,7 +38,7 @@ type leadCampaign struct {
 type contactOut struct {
 	ID        campaigns.LeadID     `json:"id"`
 	Phone     string               `json:"phone_number"`
-	Variables map[string]any       `json:"variables"`
+	Variables wire.Scalars         `json:"variables"`
 	Status    campaigns.LeadStatus `json:"status"`
 	CreatedAt wire.Time            `json:"created_at"`
 	UpdatedAt wire.Time            `json:"updated_at"`
@@ -46,7 +46,7 @@ type contactOut struct {
 
 func leadOf(l campaigns.Lead) leadOut {
 	out := leadOut{
-		ID: l.ID, Campaign: l.CampaignID, Phone: l.Phone, Variables: orObject(l.Variables.V), Status: l.Status,
+		ID: l.ID, Campaign: l.CampaignID, Phone: l.Phone, Variables: l.Variables.V, Status: l.Status,
 		CreatedAt: wire.At(l.CreatedAt.Time()), UpdatedAt: wire.At(l.UpdatedAt.Time()), In: leadCampaign{l.CampaignID, l.CampaignName},
 		Contacts: []contactOut{}, Attempts: l.Attempts, LastCall: l.LastCallID,
 	}
@@ -54,7 +54,7 @@ func leadOf(l campaigns.Lead) leadOut {
 		out.Next = timeOrNull(l.DueAt.Time())
 	}
 	for _, k := range l.Contacts {
-		out.Contacts = append(out.Contacts, contactOut{k.ID, k.Phone, orObject(k.Variables.V), k.Status, wire.At(k.CreatedAt.Time()), wire.At(k.UpdatedAt.Time())})
+		out.Contacts = append(out.Contacts, contactOut{k.ID, k.Phone, k.Variables.V, k.Status, wire.At(k.CreatedAt.Time()), wire.At(k.UpdatedAt.Time())})
 	}
 	return out
 }
@@ -65,7 +65,7 @@ type leadSaved struct {
 }
 
 // leadVariables takes an object, or an array of objects that are merged in order.
-type leadVariables map[string]any
+type leadVariables wire.Scalars
 
 // BindWire reads either form; values must be scalars.
 func (v *leadVariables) BindWire(b wire.Binder, in wire.Value) {
@@ -73,9 +73,7 @@ func (v *leadVariables) BindWire(b wire.Binder, in wire.Value) {
 	merge := func(at wire.Binder, object wire.Value) {
 		var s wire.Scalars
 		s.BindWire(at, object)
-		for k, x := range s {
-			(*v)[k] = x
-		}
+		*v = leadVariables(wire.Scalars(*v).With(s...))
 	}
 	if !in.IsArray() {
 		merge(b, in)
@@ -100,14 +98,14 @@ type leadIn struct {
 }
 
 func (a *API) createLead(ctx context.Context, in *leadIn) (leadSaved, error) {
-	n := campaigns.NewLead{Contact: campaigns.Contact{Phone: in.Phone, Variables: in.Variables}, Campaign: campaigns.ID(in.Campaign), Duplicates: in.Duplicates}
+	n := campaigns.NewLead{Contact: campaigns.Contact{Phone: in.Phone, Variables: wire.Scalars(in.Variables)}, Campaign: campaigns.ID(in.Campaign), Duplicates: in.Duplicates}
 	var bad []fault.Field
 	for i, k := range in.Contacts {
 		key := "secondary_contacts." + itoa(int64(i)) + ".phone_number"
 		if k.Phone == in.Phone {
 			bad = append(bad, wire.Bad(key, "different", "phone number"))
 		}
-		n.Contacts = append(n.Contacts, campaigns.Contact{Phone: k.Phone, Variables: k.Variables})
+		n.Contacts = append(n.Contacts, campaigns.Contact{Phone: k.Phone, Variables: wire.Scalars(k.Variables)})
 	}
 	if err := wire.Invalid(bad...); err != nil {
 		return leadSaved{}, err
@@ -169,19 +167,11 @@ func (a *API) getLead(ctx context.Context, in *leadRef) (data[leadOut], error) {
 }
 
 type leadChangeIn struct {
-	ID        int64                        `path:"id"`
-	Campaign  wire.Opt[int64]              `json:"campaign_id"`
-	Phone     wire.Opt[string]             `json:"phone_number" rule:"phone"`
-	Status    wire.Opt[string]             `json:"status" rule:"oneof=created|completed|reached-max-retries"`
-	Variables wire.Opt[leadVariablesPatch] `json:"variables"`
-}
-
-// leadVariablesPatch is leadVariables whose null values remove keys.
-type leadVariablesPatch map[string]any
-
-// BindWire reads an object or an array of objects.
-func (v *leadVariablesPatch) BindWire(b wire.Binder, in wire.Value) {
-	(*leadVariables)(v).BindWire(b, in)
+	ID        int64                   `path:"id"`
+	Campaign  wire.Opt[int64]         `json:"campaign_id"`
+	Phone     wire.Opt[string]        `json:"phone_number" rule:"phone"`
+	Status    wire.Opt[string]        `json:"status" rule:"oneof=created|completed|reached-max-retries"`
+	Variables wire.Opt[leadVariables] `json:"variables"`
 }
 
 func (a *API) findLead(ctx context.Context, in *leadChangeIn) error {
@@ -190,7 +180,7 @@ func (a *API) findLead(ctx context.Context, in *leadChangeIn) error {
 }
 
 func (a *API) updateLead(ctx context.Context, in *leadChangeIn) (leadSaved, error) {
-	ch := campaigns.LeadChange{Phone: in.Phone.Ptr(), Variables: in.Variables.V}
+	ch := campaigns.LeadChange{Phone: in.Phone.Ptr(), Variables: wire.Scalars(in.Variables.V)}
 	if in.Campaign.Has() {
 		id := campaigns.ID(in.Campaign.V)
 		ch.Campaign = &id
@@ -275,7 +265,7 @@ func readLeads(r io.Reader, in *importIn) (rows []campaigns.ImportRow, bad []cam
 			continue
 		}
 		row := campaigns.ImportRow{Row: n}
-		row.Campaign, row.Duplicates, row.Variables = campaigns.ID(in.Campaign), in.Duplicates, map[string]any{}
+		row.Campaign, row.Duplicates, row.Variables = campaigns.ID(in.Campaign), in.Duplicates, wire.Scalars{}
 		for i, value := range record[:min(len(record), len(head))] {
 			switch clean := campaigns.CleanNumber(value); {
 			case head[i] == in.Phone:
@@ -285,7 +275,7 @@ func readLeads(r io.Reader, in *importIn) (rows []campaigns.ImportRow, bad []cam
 					row.Contacts = append(row.Contacts, campaigns.Contact{Phone: clean})
 				}
 			case value != "":
-				row.Variables[head[i]] = value
+				row.Variables = row.Variables.With(wire.Scalar{Name: head[i], Value: value})
 			}
 		}
 		if !e164.MatchString(row.Phone) {

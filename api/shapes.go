@@ -20,14 +20,6 @@ func orEmpty[T any](s []T) []T {
 	return s
 }
 
-// orObject writes a missing object as {}.
-func orObject(m map[string]any) map[string]any {
-	if m == nil {
-		return map[string]any{}
-	}
-	return m
-}
-
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
 // timeOrNull writes the zero time as null.

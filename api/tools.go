@@ -26,13 +26,13 @@ type toolIn struct {
 type tryToolIn struct {
 	ID        int64          `path:"id"`
 	Arguments map[string]any `json:"arguments" doc:"Values of the parameters; missing ones become test, 1 or true."`
-	Variables map[string]any `json:"variables" doc:"Values of the placeholders."`
+	Variables wire.Scalars   `json:"variables" doc:"Values of the placeholders."`
 }
 
 type tryDefinitionIn struct {
 	tools.Change
 	Arguments map[string]any `json:"arguments" doc:"Values of the parameters; missing ones become test, 1 or true."`
-	Variables map[string]any `json:"variables" doc:"Values of the placeholders."`
+	Variables wire.Scalars   `json:"variables" doc:"Values of the placeholders."`
 }
 
 type toolOut struct {
@@ -134,6 +134,6 @@ func (a *API) tryDefinition(ctx context.Context, in *tryDefinitionIn) (tools.Tri
 	return a.Tools.Try(ctx, in.Change.Definition(), in.Arguments, trial(in.Variables)), nil
 }
 
-func trial(variables map[string]any) tools.Conversation {
-	return tools.Conversation{Values: words.Layer(nil, variables)}
+func trial(variables wire.Scalars) tools.Conversation {
+	return tools.Conversation{Values: words.Layer(nil, variables.All())}
 }

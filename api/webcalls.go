@@ -24,7 +24,7 @@ var ErrBadOffer = errors.New("the offer cannot be answered")
 type webCallIn struct {
 	AssistantID wire.Opt[wire.Ref] `json:"assistant_id" rule:"required"`
 	SDP         string             `json:"sdp" rule:"required max=65536" trim:"no"`
-	Variables   callVariables      `json:"variables"`
+	Variables   wire.Scalars       `json:"variables" rule:"max=100"`
 	Type        string             `json:"type" rule:"oneof=widget|test" default:"widget"`
 }
 
@@ -88,7 +88,7 @@ func (a *API) webCall(ctx context.Context, in *webCallIn) (webCallOut, error) {
 	if err != nil {
 		return webCallOut{}, err
 	}
-	w, err := a.Switchboard.Web(ctx, x, leg, in.Variables.raw, wire.RequestID(ctx))
+	w, err := a.Switchboard.Web(ctx, x, leg, in.Variables, wire.RequestID(ctx))
 	return webCallOut{true, w.Call.UUID, w.Token, answer, []string{}}, err
 }
 

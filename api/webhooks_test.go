@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -56,7 +55,7 @@ func TestConversationEndedWebhook(t *testing.T) {
 		t.Cleanup(receiver.Close)
 		s.Work()
 		_, uuid := assistantOf(s, `"conversation_ended_webhook_url":"`+receiver.URL+`","tools":[{"type":"end_call"}]`)
-		chat := s.Keyless().Send("POST /conversations", `{"assistant_id":"`+uuid+`","variables":{"name":"Mia"}}`).Text("conversation_id")
+		chat := s.Keyless().Send("POST /conversations", `{"assistant_id":"`+uuid+`","variables":{"zip":"1","name":"Mia"}}`).Text("conversation_id")
 		said := s.Keyless().Send("POST /conversations/"+chat+"/messages", `{"message":"Good morning"}`).Text("message")
 		s.Keyless().Send("POST /conversations/"+chat+"/end", "", "X-Request-Id: abc").Want(200)
 		now := wire.At(s.DB.Now()).String()
@@ -71,7 +70,7 @@ func TestConversationEndedWebhook(t *testing.T) {
 			t.Fatal(got)
 		}
 		want := `conversation.ended abc {"id":1,"conversation_id":"` + chat + `","assistant_id":"` + uuid + `","type":"widget","message_count":3,"status":"ended",` +
-			got[evaluated:after] + `,"input_variables":{"name":"Mia"},"transcript":[` + line("assistant", "Hello Mia, how can I help?") + "," + line("user", "Good morning") + "," + line("assistant", said) + `],` +
+			`"extracted_variables":{"status":` + got[evaluated+len(`"extracted_variables":{"status":`):after] + `,"input_variables":{"zip":"1","name":"Mia"},"transcript":[` + line("assistant", "Hello Mia, how can I help?") + "," + line("user", "Good morning") + "," + line("assistant", said) + `],` +
 			`"formatted_transcript":"AI: Hello Mia, how can I help?\nCustomer: Good morning\nAI: ` + said + `","attachments":[],"customer_phone":null,"customer_name":null,"sender":null,` +
 			`"created_at":"` + now + `","ended_at":"` + now + `","event":"conversation.ended","end_reason":"closed"}`
 		if got != want {
@@ -111,7 +110,7 @@ func TestCallWebhooks(t *testing.T) {
 		call := calls.Call{ID: 912, Owner: 1, UUID: "c1f0c3c8-0f6b-4a8f-9c43-9a3a3f0f2d11", Type: calls.Outbound, Status: calls.Completed, Reason: &reason, AssistantID: &assistant,
 			AssistantPhone: text("+4930123456"), ClientPhone: text("+491701234567"), RequestID: text("req-1"), Recording: text("recordings/9f2c.wav"),
 			Snapshot:       db.JSON[calls.Snapshot]{V: calls.Snapshot{AssistantUUID: "5d1c3c1e-1111-4a8f-9c43-9a3a3f0f2d11", Webhook: hook}},
-			InputVariables: db.JSON[json.RawMessage]{V: json.RawMessage(`{"customer_name":"Mia"}`)}, Evaluation: db.JSON[json.RawMessage]{V: json.RawMessage(`{"status":false}`)},
+			InputVariables: db.JSON[wire.Scalars]{V: wire.Scalars{{Name: "customer_name", Value: "Mia"}}}, Evaluation: db.JSON[wire.Scalars]{V: wire.Scalars{{Name: "status", Value: false}}},
 			Entries:    db.JSON[[]calls.Entry]{V: []calls.Entry{{Text: "Hello.", Assistant: true, At: int64(at) + 500000}, {Text: "Please call tomorrow.", At: int64(at) + 1500000, Interrupted: true}}},
 			AnsweredBy: calls.Human, Seconds: 34, AICost: 5666667, CarrierCost: 1000000, CreatedAt: at, EndedAt: at + 52e6}
 		report := func(c calls.Call) []string {

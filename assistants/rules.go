@@ -307,9 +307,9 @@ func (j *judgement) others() {
 	if j.after.IsWebhookActive.V && !j.after.WebhookURL.Has() && (j.in.IsWebhookActive.Set || j.in.WebhookURL.Set) {
 		j.fail(wire.Bad("webhook_url", "required_if", "is_webhook_active", "true"))
 	}
-	for key := range j.in.Variables.V {
-		if n := utf8.RuneCountInString(key); n < 1 || n > 64 {
-			j.fail(wire.Bad("variables."+key, "between.string", "1", "64"))
+	for _, v := range j.in.Variables.V {
+		if n := utf8.RuneCountInString(v.Name); n < 1 || n > 64 {
+			j.fail(wire.Bad("variables."+v.Name, "between.string", "1", "64"))
 		}
 	}
 }

@@ -4,7 +4,6 @@ package calls
 
 import (
 	"context"
-	"encoding/json"
 	"math"
 	"strings"
 	"time"
@@ -52,7 +51,7 @@ type Snapshot struct {
 	Record        bool                    `json:"record"`
 	Evaluate      bool                    `json:"evaluate"`
 	Schema        []assistants.SchemaItem `json:"schema"`
-	Variables     map[string]any          `json:"variables"`
+	Variables     wire.Scalars            `json:"variables"`
 	Webhook       Webhook                 `json:"webhook"`
 }
 
@@ -75,50 +74,50 @@ type Entry struct {
 
 // Call is one call.
 type Call struct {
-	ID             ID                       `db:"id"`
-	Owner          accounts.ID              `db:"account_id"`
-	UUID           string                   `db:"uuid"`
-	Type           Type                     `db:"type"`
-	Status         Status                   `db:"status"`
-	Reason         *Reason                  `db:"reason"`
-	EndedBy        *By                      `db:"ended_by"`
-	Stop           *Reason                  `db:"stop"`
-	AssistantID    *assistants.ID           `db:"assistant_id"`
-	AssistantName  string                   `db:"assistant_name"`
-	AssistantPhone *string                  `db:"assistant_phone"`
-	ClientPhone    *string                  `db:"client_phone"`
-	NumberID       *int64                   `db:"number_id"`
-	TrunkID        *int64                   `db:"trunk_id"`
-	CampaignID     *int64                   `db:"campaign_id"`
-	CampaignName   *string                  `db:"campaign_name"`
-	LeadID         *int64                   `db:"lead_id"`
-	DialNo         *int64                   `db:"dial_no"`
-	SignalID       *string                  `db:"signal_id"`
-	RequestID      *string                  `db:"request_id"`
-	Snapshot       db.JSON[Snapshot]        `db:"snapshot"`
-	InputVariables db.JSON[json.RawMessage] `db:"input_variables"`
-	Variables      db.JSON[json.RawMessage] `db:"variables"`
-	Evaluation     db.JSON[json.RawMessage] `db:"evaluation"`
-	Entries        db.JSON[[]Entry]         `db:"entries"`
-	AnsweredBy     AnsweredBy               `db:"answered_by"`
-	Spoke          bool                     `db:"spoke"`
-	Seconds        int64                    `db:"duration"`
-	Paid           int64                    `db:"paid"` // seconds its hold covers; 0 = no limit
-	AISeconds      int64                    `db:"ai_seconds"`
-	AICost         wire.Money               `db:"ai_cost"`
-	CarrierCost    wire.Money               `db:"carrier_cost"`
-	Currency       string                   `db:"currency"`
-	Recording      *string                  `db:"recording"`
-	Settled        bool                     `db:"settled"`
-	Node           *string                  `db:"node"`
-	LeaseReal      db.Time                  `db:"lease_real"`
-	CreatedReal    db.Time                  `db:"created_real"`
-	AnsweredReal   db.Time                  `db:"answered_real"`
-	EndedReal      db.Time                  `db:"ended_real"`
-	CreatedAt      db.Time                  `db:"created_at"`
-	AnsweredAt     db.Time                  `db:"answered_at"`
-	EndedAt        db.Time                  `db:"ended_at"`
-	UpdatedAt      db.Time                  `db:"updated_at"`
+	ID             ID                    `db:"id"`
+	Owner          accounts.ID           `db:"account_id"`
+	UUID           string                `db:"uuid"`
+	Type           Type                  `db:"type"`
+	Status         Status                `db:"status"`
+	Reason         *Reason               `db:"reason"`
+	EndedBy        *By                   `db:"ended_by"`
+	Stop           *Reason               `db:"stop"`
+	AssistantID    *assistants.ID        `db:"assistant_id"`
+	AssistantName  string                `db:"assistant_name"`
+	AssistantPhone *string               `db:"assistant_phone"`
+	ClientPhone    *string               `db:"client_phone"`
+	NumberID       *int64                `db:"number_id"`
+	TrunkID        *int64                `db:"trunk_id"`
+	CampaignID     *int64                `db:"campaign_id"`
+	CampaignName   *string               `db:"campaign_name"`
+	LeadID         *int64                `db:"lead_id"`
+	DialNo         *int64                `db:"dial_no"`
+	SignalID       *string               `db:"signal_id"`
+	RequestID      *string               `db:"request_id"`
+	Snapshot       db.JSON[Snapshot]     `db:"snapshot"`
+	InputVariables db.JSON[wire.Scalars] `db:"input_variables"`
+	Variables      db.JSON[wire.Scalars] `db:"variables"`
+	Evaluation     db.JSON[wire.Scalars] `db:"evaluation"`
+	Entries        db.JSON[[]Entry]      `db:"entries"`
+	AnsweredBy     AnsweredBy            `db:"answered_by"`
+	Spoke          bool                  `db:"spoke"`
+	Seconds        int64                 `db:"duration"`
+	Paid           int64                 `db:"paid"` // seconds its hold covers; 0 = no limit
+	AISeconds      int64                 `db:"ai_seconds"`
+	AICost         wire.Money            `db:"ai_cost"`
+	CarrierCost    wire.Money            `db:"carrier_cost"`
+	Currency       string                `db:"currency"`
+	Recording      *string               `db:"recording"`
+	Settled        bool                  `db:"settled"`
+	Node           *string               `db:"node"`
+	LeaseReal      db.Time               `db:"lease_real"`
+	CreatedReal    db.Time               `db:"created_real"`
+	AnsweredReal   db.Time               `db:"answered_real"`
+	EndedReal      db.Time               `db:"ended_real"`
+	CreatedAt      db.Time               `db:"created_at"`
+	AnsweredAt     db.Time               `db:"answered_at"`
+	EndedAt        db.Time               `db:"ended_at"`
+	UpdatedAt      db.Time               `db:"updated_at"`
 }
 
 const columns = `id, account_id, uuid, type, status, reason, ended_by, stop, assistant_id, assistant_name, assistant_phone,
@@ -177,12 +176,12 @@ type Field struct {
 // EvaluationFields are the values of the evaluation in the order of the schema; none when there was no evaluation.
 func (c Call) EvaluationFields() []Field {
 	out := []Field{}
-	var values map[string]any
-	if json.Unmarshal(c.Evaluation.V, &values) != nil || len(values) == 0 {
+	if len(c.Evaluation.V) == 0 {
 		return out
 	}
 	for _, s := range c.Snapshot.V.Schema {
-		out = append(out, Field{s.Name, s.Type, values[s.Name], s.Description})
+		value, _ := c.Evaluation.V.Get(s.Name)
+		out = append(out, Field{s.Name, s.Type, value, s.Description})
 	}
 	return out
 }

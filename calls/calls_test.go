@@ -2,7 +2,6 @@ package calls
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
@@ -48,8 +47,8 @@ func TestLifeOfACall(t *testing.T) {
 		c.OnChange(func(one Call) { seen = append(seen, one.Status) })
 		one := must[Call](t)(c.Create(ctx, d, NewCall{Owner: owner, Type: Outbound, AssistantName: "Desk", ClientPhone: "+491701234567",
 			Snapshot:  Snapshot{Schema: []assistants.SchemaItem{{Name: "status", Type: "bool", Description: "Reached?"}, {Name: "sum", Type: "string", Description: "Short"}}},
-			Variables: json.RawMessage(`{"b":1,"a":"x"}`), Currency: "USD"}))
-		if one.Status != Initiated || one.AnsweredBy != Unknown || string(one.InputVariables.V) != `{"b":1,"a":"x"}` || one.Answered() {
+			Variables: wire.Scalars{{Name: "b", Value: 1.0}, {Name: "a", Value: "x"}}, Currency: "USD"}))
+		if one.Status != Initiated || one.AnsweredBy != Unknown || one.InputVariables.V.String() != `{"b":1,"a":"x"}` || one.Answered() {
 			t.Fatalf("%+v", one)
 		}
 		if ok := must[bool](t)(c.Claim(ctx, d, one.ID, "n1", time.Minute)); !ok {
@@ -74,13 +73,13 @@ func TestLifeOfACall(t *testing.T) {
 		}
 		end := one.AnsweredReal.Time().Add(34400 * time.Millisecond)
 		one = must[Call](t)(c.End(ctx, d, one.ID, Over{Reason: CustomerHangup, At: end, Keypad: "12", AnsweredBy: Human, AISeconds: 35, Recording: "recordings/x.wav"}))
-		if one.Status != EndedByCustomer || *one.EndedBy != ByCustomer || one.Seconds != 34 || !one.Spoke || string(one.Variables.V) != `{"keypad_input":"12"}` {
+		if one.Status != EndedByCustomer || *one.EndedBy != ByCustomer || one.Seconds != 34 || !one.Spoke || one.Variables.V.String() != `{"keypad_input":"12"}` {
 			t.Fatalf("%+v", one)
 		}
 		if _, err := c.End(ctx, d, one.ID, Over{Reason: APIHangup}); !errors.Is(err, db.ErrNone) {
 			t.Errorf("ended twice: %v", err)
 		}
-		one.Evaluation.V, one.AICost, one.CarrierCost = json.RawMessage(`{"status":true,"sum":null}`), 5666667, 1000000
+		one.Evaluation.V, one.AICost, one.CarrierCost = wire.Scalars{{Name: "status", Value: true}, {Name: "sum"}}, 5666667, 1000000
 		finish := func() error {
 			return d.Do(ctx, func(tx *db.Tx) error { _, err := c.Finish(ctx, tx, one); return err })
 		}

@@ -2,7 +2,6 @@ package calls
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -130,7 +129,7 @@ func (c *Calls) End(ctx context.Context, q db.Q, id ID, o Over) (Call, error) {
 			UPDATE calls SET status = $2, reason = $3, ended_by = $4, entries = $5, variables = $6, spoke = $7, duration = $8,
 				ai_seconds = $9, answered_by = $10, recording = $11, ended_at = $12, ended_real = $13, updated_at = $12, lease_real = 0
 			WHERE id = $1 AND status IN ('initiated', 'ringing', 'in-progress')`,
-			id, call.Status, call.Reason, call.EndedBy, call.Entries, string(call.Variables.V), call.Spoke, call.Seconds,
+			id, call.Status, call.Reason, call.EndedBy, call.Entries, call.Variables, call.Spoke, call.Seconds,
 			call.AISeconds, call.AnsweredBy, call.Recording, call.EndedAt, call.EndedReal)
 		if err != nil {
 			return fmt.Errorf("end call: %w", err)
@@ -160,7 +159,7 @@ func (c Call) over(o Over, real, now time.Time) Call {
 		c.Recording = &o.Recording
 	}
 	if o.Keypad != "" {
-		c.Variables.V = put(c.Variables.V, "keypad_input", o.Keypad)
+		c.Variables.V = c.Variables.V.With(wire.Scalar{Name: "keypad_input", Value: o.Keypad})
 	}
 	c.Spoke = c.Spoke || o.Spoke
 	if c.Answered() {
@@ -168,24 +167,6 @@ func (c Call) over(o Over, real, now time.Time) Call {
 		c.AISeconds = o.AISeconds
 	}
 	return c
-}
-
-// put sets a key of a JSON object, behind the others.
-func put(object json.RawMessage, key string, value any) json.RawMessage {
-	m := map[string]json.RawMessage{}
-	if json.Unmarshal(object, &m) != nil {
-		m = map[string]json.RawMessage{}
-	}
-	b, err := wire.Marshal(value)
-	if err != nil {
-		return object
-	}
-	m[key] = b
-	out, err := wire.Marshal(m)
-	if err != nil {
-		return object
-	}
-	return out
 }
 
 // Finish stores what the work after the call found out. A call in a short state becomes completed; one in a final
@@ -199,7 +180,7 @@ func (c *Calls) Finish(ctx context.Context, tx *db.Tx, call Call) (Call, error) 
 	n, err := tx.Exec(ctx, `UPDATE calls SET status = $2, evaluation = $3, variables = $4, ai_cost = $5, carrier_cost = $6, currency = $7,
 			updated_at = $8, settled = TRUE
 		WHERE id = $1 AND status = $9 AND NOT settled`,
-		call.ID, call.Status, string(call.Evaluation.V), string(call.Variables.V), call.AICost, call.CarrierCost, call.Currency, call.UpdatedAt, before)
+		call.ID, call.Status, call.Evaluation, call.Variables, call.AICost, call.CarrierCost, call.Currency, call.UpdatedAt, before)
 	if err != nil {
 		return call, fmt.Errorf("finish call: %w", err)
 	}
@@ -213,14 +194,14 @@ func (c *Calls) Finish(ctx context.Context, tx *db.Tx, call Call) (Call, error) 
 	return call, c.state(ctx, tx, call, time.Now())
 }
 
-// SetVariable keeps something collected during the call, such as a booking.
-func (c *Calls) SetVariable(ctx context.Context, d *db.DB, id ID, key string, value any) error {
-	return d.Do(ctx, func(tx *db.Tx) error {
+// SetVariables keeps what was collected during the call, such as a booking.
+func (c *Calls) SetVariables(ctx context.Context, id ID, values ...wire.Scalar) error {
+	return c.db.Do(ctx, func(tx *db.Tx) error {
 		call, err := c.ByID(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, `UPDATE calls SET variables = $1 WHERE id = $2`, string(put(call.Variables.V, key, value)), id)
+		_, err = tx.Exec(ctx, `UPDATE calls SET variables = $1 WHERE id = $2`, db.JSON[wire.Scalars]{V: call.Variables.V.With(values...)}, id)
 		return err
 	})
 }

@@ -2,7 +2,6 @@ package calls
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -32,7 +31,7 @@ type NewCall struct {
 	SignalID       string
 	RequestID      string
 	Snapshot       Snapshot
-	Variables      json.RawMessage // what was passed in, as it was sent; nil = {}
+	Variables      wire.Scalars // what was passed in
 	Currency       string
 	Ringing        bool          // the far end is alerted already
 	Node           string        // who holds it from the start; empty = whoever claims it
@@ -48,10 +47,6 @@ func (c *Calls) Create(ctx context.Context, q db.Q, n NewCall) (Call, error) {
 		if n.Type == Outbound {
 			by = Unknown
 		}
-		input := n.Variables
-		if len(input) == 0 {
-			input = json.RawMessage(`{}`)
-		}
 		var lease db.Time
 		if n.Node != "" {
 			lease = db.At(real.Add(n.Lease))
@@ -66,7 +61,7 @@ func (c *Calls) Create(ctx context.Context, q db.Q, n NewCall) (Call, error) {
 			n.Owner, uuid.NewString(), n.Type, null(int64(n.AssistantID)), n.AssistantName, null(n.AssistantPhone), null(n.ClientPhone),
 			null(digits(n.ClientPhone)), null(n.NumberID), null(n.TrunkID), null(n.CampaignID), null(n.CampaignName), null(n.LeadID),
 			null(n.DialNo), null(n.SignalID), null(n.RequestID), db.JSON[Snapshot]{V: n.Snapshot},
-			string(input), by, n.Currency, null(n.Node), int64(lease), db.At(real), now)
+			db.JSON[wire.Scalars]{V: n.Variables}, by, n.Currency, null(n.Node), int64(lease), db.At(real), now)
 		if err != nil {
 			return fmt.Errorf("record call: %w", err)
 		}

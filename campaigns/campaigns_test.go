@@ -13,6 +13,7 @@ import (
 	"parley/db"
 	"parley/db/dbtest"
 	"parley/fault"
+	"parley/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -400,12 +401,12 @@ func TestLeads(t *testing.T) {
 		}
 		w.blocked["+491700000005"] = true
 		w.want(w.leadState(c, w.lead(c, id, "+491700000005")), "blacklisted 0")
-		l, err := c.UpdateLead(ctx, 1, first, LeadChange{Variables: map[string]any{"a": "x", "b": 2.0}})
+		l, err := c.UpdateLead(ctx, 1, first, LeadChange{Variables: wire.Scalars{{Name: "d", Value: "y"}, {Name: "a", Value: "x"}, {Name: "b", Value: 2.0}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err = c.UpdateLead(ctx, 1, first, LeadChange{Variables: map[string]any{"a": nil, "c": true}})
-		if err != nil || fmt.Sprint(l.Variables.V) != "map[b:2 c:true]" {
+		l, err = c.UpdateLead(ctx, 1, first, LeadChange{Variables: wire.Scalars{{Name: "c", Value: true}, {Name: "a"}, {Name: "d", Value: "z"}}})
+		if err != nil || fmt.Sprint(l.Variables.V) != `{"d":"z","b":2,"c":true}` {
 			t.Errorf("merged variables %v, %v", l.Variables.V, err)
 		}
 		if _, err := c.Lead(ctx, w.db, 2, first); !fault.Is(err, fault.NotFound) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"parley/db"
+	"parley/wire"
 )
 
 // Tick dials what is due. It is cheap when nothing is: each running campaign costs two looks into an index.
@@ -155,7 +156,7 @@ type Ended struct {
 	Spoke      bool // the callee said something
 	Talked     time.Duration
 	At         time.Time
-	Evaluation map[string]any
+	Evaluation wire.Scalars
 	Bools      []string // bool names of the schema the call ran with
 }
 
@@ -211,8 +212,9 @@ func outcomeOf(s Settings, e Ended) Outcome {
 	o := Outcome{Result: resultOf(e.Reason, e.AnsweredBy, e.Spoke, e.Talked), Failed: carrierFailed(e.Reason), EndAt: e.At}
 	if name, ok := goal(s.GoalVariable, e.Bools); ok {
 		o.Tested = true
-		if v, ok := e.Evaluation[name].(bool); ok {
-			o.Goal = &v
+		if v, _ := e.Evaluation.Get(name); v == true || v == false {
+			met := v == true
+			o.Goal = &met
 		}
 	}
 	return o

@@ -6,6 +6,7 @@ import (
 
 	"parley/db"
 	"parley/fault"
+	"parley/wire"
 )
 
 const duplicate = "A lead with this phone number already exists in this campaign."
@@ -13,7 +14,7 @@ const duplicate = "A lead with this phone number already exists in this campaign
 // Contact is a number of a new lead.
 type Contact struct {
 	Phone     string
-	Variables map[string]any
+	Variables wire.Scalars
 }
 
 // NewLead is a lead to add.
@@ -92,8 +93,8 @@ func (c *Campaigns) single(ctx context.Context, tx *db.Tx, id ID, phone string, 
 type LeadChange struct {
 	Campaign  *ID
 	Phone     *string
-	Status    *LeadStatus    // Created, Done or Exhausted
-	Variables map[string]any // merged; a nil value removes its key
+	Status    *LeadStatus  // Created, Done or Exhausted
+	Variables wire.Scalars // merged; a nil value removes its key
 }
 
 // UpdateLead changes a lead. While it is being called only its variables can change.
@@ -159,15 +160,12 @@ func (c *Campaigns) changeLead(ctx context.Context, tx *db.Tx, l Lead, ch LeadCh
 			l.Status, l.DueAt = Blacklisted, 0
 		}
 	}
-	for k, v := range ch.Variables {
-		if v == nil {
-			delete(l.Variables.V, k)
-			continue
+	for _, v := range ch.Variables {
+		if v.Value == nil {
+			l.Variables.V = l.Variables.V.Without(v.Name)
+		} else {
+			l.Variables.V = l.Variables.V.With(v)
 		}
-		if l.Variables.V == nil {
-			l.Variables.V = map[string]any{}
-		}
-		l.Variables.V[k] = v
 	}
 	_, err := tx.Exec(ctx, `UPDATE leads SET campaign_id = $1, phone_number = $2, status = $3, due_at = $4, attempts = $5, variables = $6, updated_at = $7 WHERE id = $8`,
 		l.CampaignID, l.Phone, l.Status, l.DueAt, l.Attempts, l.Variables, db.At(tx.Now()), l.ID)

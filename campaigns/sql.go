@@ -160,9 +160,6 @@ func (c *Campaigns) Leads(ctx context.Context, q db.Q, owner int64, f LeadFilter
 func insertLead(ctx context.Context, tx *db.Tx, l *Lead) error {
 	now := db.At(tx.Now())
 	l.CreatedAt, l.UpdatedAt = now, now
-	if l.Variables.V == nil {
-		l.Variables.V = map[string]any{}
-	}
 	return tx.Get(ctx, &l.ID, `INSERT INTO leads (account_id, campaign_id, parent_id, phone_number, variables, status, attempts, round, dial_no, due_at, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, 0, 0, 0, $7, $8, $8) RETURNING id`,
 		l.Owner, l.CampaignID, l.ParentID, l.Phone, l.Variables, l.Status, l.DueAt, now)

@@ -136,7 +136,7 @@ type Ending struct {
 	Reason    string
 	EndedAt   time.Time
 	Entries   []Entry // marks included
-	Extracted map[string]any
+	Extracted wire.Scalars
 	URL       string
 }
 

@@ -23,7 +23,7 @@ import (
 func TestChat(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		a := l.assistant(`"variables":{"name":"Mia"}`)
-		c, history, err := l.room.Begin(t.Context(), Start{Assistant: wire.Ref{UUID: a.UUID}, Type: Widget, Variables: wire.Scalars{"name": "Tom"}})
+		c, history, err := l.room.Begin(t.Context(), Start{Assistant: wire.Ref{UUID: a.UUID}, Type: Widget, Variables: wire.Scalars{{Name: "name", Value: "Tom"}}})
 		if err != nil || len(history) != 1 || history[0].Text != "Hello Tom, this is Desk." {
 			t.Fatal(history, err)
 		}
@@ -281,7 +281,7 @@ func TestInactivity(t *testing.T) {
 		}
 		got := l.reported()
 		if len(got) != 1 || got[0].Reason != Inactivity || !got[0].EndedAt.Equal(at) || len(got[0].Entries) != 5 ||
-			fmt.Sprint(got[0].Extracted) != "map[status:true summary:Settled.]" || got[0].URL != "https://x.example/ended" {
+			fmt.Sprint(got[0].Extracted) != `{"status":true,"summary":"Settled."}` || got[0].URL != "https://x.example/ended" {
 			t.Errorf("%+v", got)
 		}
 		if _, err := l.say(c, "late"); err != ErrEnded {
@@ -320,11 +320,11 @@ func TestRetrigger(t *testing.T) {
 func TestApiConversationAfterItsEnd(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		a := l.assistant(`"conversation_inactivity_timeout":1`)
-		c, err := l.room.External(t.Context(), a, "crm-7", wire.Scalars{"name": "Mia"})
+		c, err := l.room.External(t.Context(), a, "crm-7", wire.Scalars{{Name: "name", Value: "Mia"}, {Name: "age", Value: 41.0}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := l.room.External(t.Context(), a, "crm-7", wire.Scalars{"city": "Bern"}); err != nil || again.ID != c.ID || fmt.Sprint(again.Variables) != "map[city:Bern name:Mia]" {
+		if again, err := l.room.External(t.Context(), a, "crm-7", wire.Scalars{{Name: "city", Value: "Bern"}, {Name: "name", Value: "Ada"}}); err != nil || again.ID != c.ID || fmt.Sprint(again.Variables) != `{"name":"Ada","age":41,"city":"Bern"}` {
 			t.Error(again, err)
 		}
 		l.must(c, "one")

@@ -173,7 +173,7 @@ func (s *Chats) ending(ctx context.Context, args reportArgs) (Ending, bool, erro
 	if err != nil {
 		return Ending{}, false, err
 	}
-	e := Ending{Conversation: c, Reason: args.Reason, EndedAt: time.UnixMicro(args.At).UTC(), Extracted: map[string]any{}, URL: a.ConversationEndedWebhookURL.V}
+	e := Ending{Conversation: c, Reason: args.Reason, EndedAt: time.UnixMicro(args.At).UTC(), URL: a.ConversationEndedWebhookURL.V}
 	if e.Entries, err = s.History(ctx, s.db, c.ID); err != nil {
 		return Ending{}, false, err
 	}
@@ -191,12 +191,9 @@ func (s *Chats) ending(ctx context.Context, args reportArgs) (Ending, bool, erro
 }
 
 // evaluate asks the model what the conversation came to. Without an answer every field is null.
-func (s *Chats) evaluate(ctx context.Context, c Conversation, a assistants.Assistant, entries []Entry) map[string]any {
+func (s *Chats) evaluate(ctx context.Context, c Conversation, a assistants.Assistant, entries []Entry) wire.Scalars {
 	fields := wanted(a)
-	nothing := map[string]any{}
-	for _, f := range fields {
-		nothing[f.Name] = nil
-	}
+	nothing := agent.Undetermined(fields)
 	if len(fields) == 0 || s.mind.Engine == nil {
 		return nothing
 	}
@@ -204,7 +201,7 @@ func (s *Chats) evaluate(ctx context.Context, c Conversation, a assistants.Assis
 	defer stop()
 	engine, err := s.mind.Engine(ctx, a)
 	if err == nil {
-		var got map[string]any
+		var got wire.Scalars
 		got, err = agent.Evaluation{Engine: engine, History: messages(entries), Fields: fields, Temperature: a.LLMTemperature.V,
 			Prompt: agent.Prompt{Text: a.SystemPrompt.V, Values: s.values(c, a), Language: a.Language(), Now: s.db.Now().In(a.Location())}}.Run(ctx)
 		if err == nil {

@@ -250,13 +250,7 @@ func (s *Chats) merge(ctx context.Context, tx *db.Tx, c *Conversation, with wire
 	if len(with) == 0 {
 		return nil
 	}
-	all := wire.Scalars{}
-	for k, v := range c.Variables {
-		all[k] = v
-	}
-	for k, v := range with {
-		all[k] = v
-	}
+	all := c.Variables.With(with...)
 	b, err := wire.Marshal(all)
 	if err != nil {
 		return err

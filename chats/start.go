@@ -86,9 +86,9 @@ func AllowedOrigins(a assistants.Assistant) []string { return a.WidgetSettings.V
 func (s *Chats) values(c Conversation, a assistants.Assistant) agent.Values {
 	facts := agent.Facts{CustomerPhone: c.Customer.Phone, AssistantPhone: c.Sender.Phone, AssistantID: a.UUID, AssistantName: a.Name.V,
 		ConversationID: c.UUID, Now: s.db.Now().In(a.Location())}
-	known := wire.Scalars{}
+	var known wire.Scalars
 	if c.Customer.Name != "" {
-		known["customer_name"] = c.Customer.Name
+		known = wire.Scalars{{Name: "customer_name", Value: c.Customer.Name}}
 	}
 	return agent.Layer(facts.Values(), c.Variables, known, a.Variables.V)
 }

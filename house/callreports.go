@@ -2,7 +2,6 @@ package house
 
 import (
 	"context"
-	"encoding/json"
 
 	"parley/calls"
 	"parley/db"
@@ -43,10 +42,10 @@ func (h *House) ReportCall(ctx context.Context, tx *db.Tx, c calls.Call) error {
 
 func (h *House) callBody(ctx context.Context, tx *db.Tx, c calls.Call) (webhooks.Call, error) {
 	b := webhooks.Call{ID: int64(c.ID), CustomerPhone: c.ClientPhone, AssistantPhone: c.AssistantPhone, Duration: c.Seconds, Status: string(c.Status),
-		ExtractedVariables: objectOf(c.Evaluation.V), InputVariables: objectOf(c.InputVariables.V), Transcript: c.Transcript(),
+		ExtractedVariables: c.Evaluation.V, InputVariables: c.InputVariables.V, Transcript: c.Transcript(),
 		CreatedAt: wire.At(c.CreatedAt.Time()), FinishedAt: wire.At(c.EndedAt.Time()), Type: string(c.Type), AssistantUUID: c.Snapshot.V.AssistantUUID,
 		UUID: c.UUID, AnsweredBy: string(c.AnsweredBy), FormattedTranscript: c.Formatted(), TranscriptEntries: transcriptEntries(c.Entries.V),
-		Variables: objectOf(c.Variables.V), TotalCost: c.TotalCost()}
+		Variables: c.Variables.V, TotalCost: c.TotalCost()}
 	if c.AssistantID != nil {
 		b.AssistantID = int64(*c.AssistantID)
 	}
@@ -73,13 +72,6 @@ func (h *House) base() string {
 		return h.PublicURL
 	}
 	return "http://" + h.on.Config.Listen
-}
-
-func objectOf(raw json.RawMessage) json.RawMessage {
-	if len(raw) == 0 || string(raw) == "null" {
-		return json.RawMessage(`{}`)
-	}
-	return raw
 }
 
 // transcriptEntries are the lines of a transcript as customers read them.

@@ -2,7 +2,6 @@ package house
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -44,12 +43,8 @@ type campaignWorld struct{ h *House }
 
 // Place records a call of a lead and queues its dialling.
 func (w campaignWorld) Place(ctx context.Context, tx *db.Tx, a campaigns.Attempt) (int64, error) {
-	values, err := json.Marshal(a.Variables)
-	if err != nil {
-		return 0, err
-	}
 	call, err := w.h.Switchboard.Place(ctx, tx, switchboard.Order{
-		Owner: accounts.ID(a.Owner), Assistant: wire.Ref{ID: a.AssistantID}, Phone: a.Phone, Variables: values,
+		Owner: accounts.ID(a.Owner), Assistant: wire.Ref{ID: a.AssistantID}, Phone: a.Phone, Variables: a.Variables,
 		CampaignID: int64(a.CampaignID), CampaignName: a.Name, LeadID: int64(a.LeadID), DialNo: a.DialNo, NumberID: a.NumberID,
 	})
 	return int64(call.ID), refusedPlace(err)
@@ -162,14 +157,9 @@ func (h *House) settleCampaign(ctx context.Context, tx *db.Tx, c calls.Call) err
 		return nil
 	}
 	e := campaigns.Ended{LeadID: campaigns.LeadID(*c.LeadID), CallID: int64(c.ID), AnsweredBy: string(c.AnsweredBy), Spoke: c.Spoke,
-		Talked: time.Duration(c.Seconds) * time.Second, At: c.EndedAt.Time()}
+		Talked: time.Duration(c.Seconds) * time.Second, At: c.EndedAt.Time(), Evaluation: c.Evaluation.V}
 	if c.Reason != nil {
 		e.Reason = string(*c.Reason)
-	}
-	if len(c.Evaluation.V) > 0 {
-		if err := json.Unmarshal(c.Evaluation.V, &e.Evaluation); err != nil {
-			return err
-		}
 	}
 	for _, item := range c.Snapshot.V.Schema {
 		if item.Type == "bool" {
@@ -183,7 +173,7 @@ func (h *House) settleCampaign(ctx context.Context, tx *db.Tx, c calls.Call) err
 type shownLead struct {
 	ID        campaigns.LeadID     `json:"id"`
 	Phone     string               `json:"phone_number"`
-	Variables map[string]any       `json:"variables"`
+	Variables wire.Scalars         `json:"variables"`
 	Status    campaigns.LeadStatus `json:"status"`
 	CreatedAt wire.Time            `json:"created_at"`
 	UpdatedAt wire.Time            `json:"updated_at"`
@@ -219,9 +209,5 @@ func (h *House) leadOf(ctx context.Context, q db.Q, c calls.Call) (lead, campaig
 	}
 	s := one.Settings.V
 	shown := shownCampaign{one.ID, one.Name, one.Status, s.Start + ":00", s.End + ":00", s.Days, s.MaxParallel, s.MaxRetries, s.RetryInterval, wire.At(one.CreatedAt.Time()), wire.At(one.UpdatedAt.Time())}
-	values := l.Variables.V
-	if values == nil {
-		values = map[string]any{}
-	}
-	return shownLead{l.ID, l.Phone, values, l.Status, wire.At(l.CreatedAt.Time()), wire.At(l.UpdatedAt.Time()), shown}, shown, nil
+	return shownLead{l.ID, l.Phone, l.Variables.V, l.Status, wire.At(l.CreatedAt.Time()), wire.At(l.UpdatedAt.Time()), shown}, shown, nil
 }

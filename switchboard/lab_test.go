@@ -118,7 +118,7 @@ func (l *lab) assistant(typ string, change func(*assistants.Fields)) assistants.
 		Type: wire.Some(typ), Mode: wire.Some("pipeline"), Timezone: wire.Some("Europe/Berlin"), InitialMessage: wire.Some("Hi {name}."),
 		SystemPrompt: wire.Some("You are {{assistant_name}}."), LLMModelID: wire.Some(l.Catalog.Models("llm")[0].ID),
 		PhoneNumberID: wire.Some(int64(numberID)), EndpointSensitivity: wire.Some(0.1), Record: wire.Some(true),
-		Variables: wire.Some(wire.Scalars{"name": "Mia"})}
+		Variables: wire.Some(wire.Scalars{{Name: "name", Value: "Mia"}})}
 	if change != nil {
 		change(&f)
 	}

@@ -2,7 +2,6 @@ package switchboard
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -27,7 +26,7 @@ type Order struct {
 	Owner     accounts.ID
 	Assistant wire.Ref
 	Phone     string // E.164
-	Variables json.RawMessage
+	Variables wire.Scalars
 	RequestID string
 
 	// Of a campaign.

@@ -2,7 +2,6 @@ package switchboard
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -150,8 +149,6 @@ func (s *Switchboard) conversation(a assistants.Assistant, l *live, c cast) (voi
 
 // values are the placeholders of a call, strongest first: system values, the call's, the assistant's.
 func (s *Switchboard) values(a assistants.Assistant, call calls.Call) words.Values {
-	var own map[string]any
-	_ = json.Unmarshal(call.InputVariables.V, &own) // validated when it came in
 	f := agent.Facts{AssistantID: a.UUID, AssistantName: a.Name.V, CallID: fmt.Sprint(call.ID), Now: s.DB.Now().In(a.Location())}
 	if call.ClientPhone != nil {
 		f.CustomerPhone = *call.ClientPhone
@@ -159,7 +156,7 @@ func (s *Switchboard) values(a assistants.Assistant, call calls.Call) words.Valu
 	if call.AssistantPhone != nil {
 		f.AssistantPhone = *call.AssistantPhone
 	}
-	return agent.Layer(f.Values(), own, a.Variables.V)
+	return agent.Layer(f.Values(), call.InputVariables.V, a.Variables.V)
 }
 
 // configOf turns an assistant's settings into those of a conversation.
@@ -225,8 +222,6 @@ func snapshot(a assistants.Assistant) calls.Snapshot {
 // promptOf is the system message of a finished call, for its evaluation.
 func (s *Switchboard) promptOf(c calls.Call) agent.Prompt {
 	snap := c.Snapshot.V
-	var own map[string]any
-	_ = json.Unmarshal(c.InputVariables.V, &own)
 	loc, err := time.LoadLocation(snap.Timezone)
 	if err != nil {
 		loc = time.UTC
@@ -238,7 +233,7 @@ func (s *Switchboard) promptOf(c calls.Call) agent.Prompt {
 	if c.AssistantPhone != nil {
 		f.AssistantPhone = *c.AssistantPhone
 	}
-	return agent.Prompt{Text: snap.Prompt, Values: agent.Layer(f.Values(), own, snap.Variables), Language: snap.Language, Now: f.Now, Spoken: true}
+	return agent.Prompt{Text: snap.Prompt, Values: agent.Layer(f.Values(), c.InputVariables.V, snap.Variables), Language: snap.Language, Now: f.Now, Spoken: true}
 }
 
 func fieldsOf(schema []assistants.SchemaItem) []agent.Field {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
-	"encoding/json"
 	"time"
 
 	"parley/assistants"
@@ -12,6 +11,7 @@ import (
 	"parley/fault"
 	"parley/lines"
 	"parley/voice"
+	"parley/wire"
 )
 
 // WebCall is a call from a browser that was accepted.
@@ -24,7 +24,7 @@ type WebCall struct {
 const connectTime = 20 * time.Second
 
 // Web takes a leg that a browser offered for an assistant: it records the call and holds the conversation beside.
-func (s *Switchboard) Web(ctx context.Context, a assistants.Assistant, leg lines.Leg, variables json.RawMessage, requestID string) (WebCall, error) {
+func (s *Switchboard) Web(ctx context.Context, a assistants.Assistant, leg lines.Leg, variables wire.Scalars, requestID string) (WebCall, error) {
 	call, l, release, err := s.webCall(ctx, a, leg, variables, requestID)
 	if err != nil {
 		_ = leg.Reject(480)
@@ -45,7 +45,7 @@ func (s *Switchboard) Web(ctx context.Context, a assistants.Assistant, leg lines
 	return WebCall{call, l.token}, nil
 }
 
-func (s *Switchboard) webCall(ctx context.Context, a assistants.Assistant, leg lines.Leg, variables json.RawMessage, requestID string) (calls.Call, *live, func(), error) {
+func (s *Switchboard) webCall(ctx context.Context, a assistants.Assistant, leg lines.Leg, variables wire.Scalars, requestID string) (calls.Call, *live, func(), error) {
 	none := calls.Call{}
 	if !s.Catalog.Supports(a.LanguageID.V, a.ModeOf()) {
 		return none, nil, nil, fault.New(fault.Invalid, "", "No configured engine supports this language.")

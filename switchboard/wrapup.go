@@ -2,7 +2,6 @@ package switchboard
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -96,14 +95,14 @@ func (s *Switchboard) settleJob(ctx context.Context, job jobs.Job) error {
 }
 
 // settle does everything that follows from a call, in one transaction.
-func (s *Switchboard) settle(ctx context.Context, tx *db.Tx, call calls.Call, values []value, events []calls.Event) error {
+func (s *Switchboard) settle(ctx context.Context, tx *db.Tx, call calls.Call, values wire.Scalars, events []calls.Event) error {
 	var err error
 	if s.Funds != nil {
 		if call.AICost, call.CarrierCost, err = s.Funds.Charge(ctx, tx, call); err != nil {
 			return fmt.Errorf("charge call: %w", err)
 		}
 	}
-	call.Evaluation.V, call.Variables.V = evaluation(values), variables(values, call.Variables.V)
+	call.Evaluation.V, call.Variables.V = values, values.With(call.Variables.V...).With(values...)
 	if err := s.Calls.Log(ctx, tx, call.ID, events); err != nil {
 		return err
 	}
@@ -118,17 +117,11 @@ func (s *Switchboard) settle(ctx context.Context, tx *db.Tx, call calls.Call, va
 	return nil
 }
 
-// value is one extracted value of the evaluation.
-type value struct {
-	name string
-	v    any
-}
-
 // evaluateTime keeps the whole work after a call within a minute.
 const evaluateTime = 40 * time.Second
 
 // evaluate asks a model for the values of the schema. What it does not answer in time is null.
-func (s *Switchboard) evaluate(ctx context.Context, c calls.Call) ([]value, []calls.Event) {
+func (s *Switchboard) evaluate(ctx context.Context, c calls.Call) (wire.Scalars, []calls.Event) {
 	snap := c.Snapshot.V
 	if !snap.Evaluate || !c.Answered() || len(snap.Schema) == 0 {
 		return nil, nil
@@ -141,21 +134,20 @@ func (s *Switchboard) evaluate(ctx context.Context, c calls.Call) ([]value, []ca
 			events = append(events, made)
 		}
 	}
-	found := map[string]any{}
+	fields := fieldsOf(snap.Schema)
+	values := agent.Undetermined(fields)
 	if len(c.Entries.V) > 0 {
-		e := agent.Evaluation{Engine: s.mindOf(snap.ModelID), Prompt: s.promptOf(c), Fields: fieldsOf(snap.Schema),
+		e := agent.Evaluation{Engine: s.mindOf(snap.ModelID), Prompt: s.promptOf(c), Fields: fields,
 			History: historyOf(c.Entries.V), Temperature: snap.Temperature, Observe: observe}
-		var err error
-		if found, err = e.Run(ctx); err != nil {
+		found, err := e.Run(ctx)
+		if err == nil {
+			values = found
+		} else {
 			s.Log.Warn("call not evaluated", "call", c.ID, "error", err)
 			if made, err := calls.MakeEvent(time.Now(), "error", map[string]string{"stage": "evaluation", "message": err.Error()}); err == nil {
 				events = append(events, made)
 			}
 		}
-	}
-	values := make([]value, len(snap.Schema))
-	for i, f := range snap.Schema {
-		values[i] = value{f.Name, found[f.Name]}
 	}
 	return values, events
 }
@@ -169,45 +161,4 @@ func historyOf(es []calls.Entry) []agent.Message {
 		}
 	}
 	return out
-}
-
-// evaluation writes the values as a JSON object in the order of the schema.
-func evaluation(values []value) json.RawMessage { return appendObject([]byte(`{`), values) }
-
-// variables are the values, followed by what was collected during the call.
-func variables(values []value, collected json.RawMessage) json.RawMessage {
-	var more map[string]json.RawMessage
-	if json.Unmarshal(collected, &more) != nil || len(more) == 0 {
-		return evaluation(values)
-	}
-	for _, v := range values {
-		delete(more, v.name)
-	}
-	rest, err := wire.Marshal(more)
-	if err != nil {
-		return evaluation(values)
-	}
-	if len(values) == 0 {
-		return rest
-	}
-	if len(more) == 0 {
-		return evaluation(values)
-	}
-	head := evaluation(values)
-	return append(append(head[:len(head)-1:len(head)-1], ','), rest[1:]...)
-}
-
-func appendObject(b []byte, values []value) json.RawMessage {
-	for i, v := range values {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		name, _ := wire.Marshal(v.name) // a string always encodes
-		val, err := wire.Marshal(v.v)
-		if err != nil {
-			val = []byte("null")
-		}
-		b = append(append(append(b, name...), ':'), val...)
-	}
-	return append(b, '}')
 }

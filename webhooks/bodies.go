@@ -1,7 +1,6 @@
 package webhooks
 
 import (
-	"encoding/json"
 	"time"
 
 	"parley/wire"
@@ -14,8 +13,8 @@ type Call struct {
 	AssistantPhone      *string           `json:"assistant_phone"`
 	Duration            int64             `json:"duration"`
 	Status              string            `json:"status"`
-	ExtractedVariables  json.RawMessage   `json:"extracted_variables"`
-	InputVariables      json.RawMessage   `json:"input_variables"`
+	ExtractedVariables  wire.Scalars      `json:"extracted_variables"`
+	InputVariables      wire.Scalars      `json:"input_variables"`
 	Transcript          string            `json:"transcript"`
 	RecordingURL        *wire.Opt[string] `json:"recording_url,omitempty"` // nil = left out; null = there is none
 	CreatedAt           wire.Time         `json:"created_at"`
@@ -31,7 +30,7 @@ type Call struct {
 	EndedReason         string            `json:"ended_reason"`
 	FormattedTranscript string            `json:"formatted_transcript"`
 	TranscriptEntries   []TranscriptEntry `json:"transcript_entries"`
-	Variables           json.RawMessage   `json:"variables"`
+	Variables           wire.Scalars      `json:"variables"`
 	TotalCost           wire.Money        `json:"total_cost"`
 	Test                bool              `json:"test,omitempty"`
 }
@@ -47,25 +46,25 @@ type TranscriptEntry struct {
 
 // Conversation is the body of conversation.ended.
 type Conversation struct {
-	ID                  int64          `json:"id"`
-	ConversationID      string         `json:"conversation_id"`
-	AssistantID         string         `json:"assistant_id"`
-	Type                string         `json:"type"`
-	MessageCount        int            `json:"message_count"`
-	Status              string         `json:"status"`
-	ExtractedVariables  map[string]any `json:"extracted_variables"`
-	InputVariables      wire.Scalars   `json:"input_variables"`
-	Transcript          []Line         `json:"transcript"`
-	FormattedTranscript string         `json:"formatted_transcript"`
-	Attachments         []Attachment   `json:"attachments"`
-	CustomerPhone       *string        `json:"customer_phone"`
-	CustomerName        *string        `json:"customer_name"`
-	Sender              *Sender        `json:"sender"`
-	CreatedAt           wire.Time      `json:"created_at"`
-	EndedAt             wire.Time      `json:"ended_at"`
-	Event               string         `json:"event"`
-	EndReason           string         `json:"end_reason"`
-	Test                bool           `json:"test,omitempty"`
+	ID                  int64        `json:"id"`
+	ConversationID      string       `json:"conversation_id"`
+	AssistantID         string       `json:"assistant_id"`
+	Type                string       `json:"type"`
+	MessageCount        int          `json:"message_count"`
+	Status              string       `json:"status"`
+	ExtractedVariables  wire.Scalars `json:"extracted_variables"`
+	InputVariables      wire.Scalars `json:"input_variables"`
+	Transcript          []Line       `json:"transcript"`
+	FormattedTranscript string       `json:"formatted_transcript"`
+	Attachments         []Attachment `json:"attachments"`
+	CustomerPhone       *string      `json:"customer_phone"`
+	CustomerName        *string      `json:"customer_name"`
+	Sender              *Sender      `json:"sender"`
+	CreatedAt           wire.Time    `json:"created_at"`
+	EndedAt             wire.Time    `json:"ended_at"`
+	Event               string       `json:"event"`
+	EndReason           string       `json:"end_reason"`
+	Test                bool         `json:"test,omitempty"`
 }
 
 // Line is one entry of a conversation's transcript.
@@ -116,24 +115,24 @@ type StatusSender struct {
 	DisplayName string `json:"display_name"`
 }
 
-var empty = json.RawMessage(`{}`)
+var sample = wire.Scalars{{Name: "status", Value: true}, {Name: "summary", Value: "This is a test."}}
 
 // SampleCall is a made-up call body for trying a receiver.
 func SampleCall(event string, assistant int64, uuid string, now time.Time) Call {
 	customer, number, none := "+491701234567", "+4930123456", wire.Opt[string]{Set: true, Null: true}
 	return Call{CustomerPhone: &customer, AssistantPhone: &number, Duration: 34, Status: "completed",
-		ExtractedVariables: json.RawMessage(`{"status":true,"summary":"This is a test."}`), InputVariables: empty,
-		Transcript: "Assistant: Hello, how can I help?\nCustomer: This is a test.", RecordingURL: &none,
+		ExtractedVariables: sample,
+		Transcript:         "Assistant: Hello, how can I help?\nCustomer: This is a test.", RecordingURL: &none,
 		CreatedAt: wire.At(now.Add(-time.Minute)), FinishedAt: wire.At(now), Event: event, Type: "inbound", AssistantID: assistant, AssistantUUID: uuid,
 		UUID: "00000000-0000-4000-8000-000000000000", AnsweredBy: "human", EndedReason: "customer_hangup",
-		FormattedTranscript: "AI: Hello, how can I help?\nCustomer: This is a test.", TranscriptEntries: []TranscriptEntry{}, Variables: empty, Test: true}
+		FormattedTranscript: "AI: Hello, how can I help?\nCustomer: This is a test.", TranscriptEntries: []TranscriptEntry{}, Test: true}
 }
 
 // SampleConversation is a made-up conversation body for trying a receiver.
 func SampleConversation(assistant string, now time.Time) Conversation {
 	at := now.Add(-time.Minute)
 	return Conversation{ConversationID: "00000000-0000-4000-8000-000000000000", AssistantID: assistant, Type: "widget", MessageCount: 2, Status: "ended",
-		ExtractedVariables: map[string]any{"status": true, "summary": "This is a test."}, InputVariables: wire.Scalars{},
+		ExtractedVariables:  sample,
 		Transcript:          []Line{{"user", "This is a test.", wire.At(at), at.Unix()}, {"assistant", "Hello!", wire.At(at), at.Unix()}},
 		FormattedTranscript: "Customer: This is a test.\nAI: Hello!", CreatedAt: wire.At(at), EndedAt: wire.At(now),
 		Event: ConversationEnded, EndReason: "closed", Test: true}

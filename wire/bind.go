@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"encoding/json"
 	"errors"
 	"math"
 	"reflect"
@@ -586,41 +585,3 @@ func bodySentence(err error) string {
 	}
 	return "The request body is not valid JSON."
 }
-
-// Scalars is an object whose values are strings of at most 4000 characters, numbers, booleans or null.
-type Scalars map[string]any
-
-// Len is the number of keys.
-func (s Scalars) Len() int { return len(s) }
-
-// BindWire reads the object.
-func (s *Scalars) BindWire(b Binder, v Value) {
-	if !v.IsObject() {
-		b.Fail("array")
-		return
-	}
-	*s = make(Scalars, len(v.Members()))
-	for _, m := range v.Members() {
-		at := b.At(m.Key)
-		switch {
-		case !m.Value.IsScalar() && !m.Value.IsNull():
-			at.Fail("scalar")
-		case m.Value.IsString() && len([]rune(m.Value.Text())) > 4000:
-			at.Fail("max.string", "4000")
-		}
-		(*s)[m.Key] = m.Value.Any()
-	}
-}
-
-// UnmarshalJSON reads a stored object; a large whole number keeps its digits.
-func (s *Scalars) UnmarshalJSON(raw []byte) error {
-	v, err := parseJSON(raw)
-	if err != nil {
-		return err
-	}
-	m, _ := v.Any().(map[string]any)
-	*s = m
-	return nil
-}
-
-var _ json.Unmarshaler = (*Scalars)(nil)

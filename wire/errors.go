@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -183,9 +184,14 @@ func (a answer) bytes() []byte {
 // Marshal writes an answer: compact, no HTML escapes, nil slices as [] and nil maps as {}.
 // Everything else is as encoding/json does it.
 func Marshal(v any) ([]byte, error) {
-	return json.Marshal(v, jsonv1.DefaultOptionsV1(),
-		json.FormatNilSliceAsNull(false), json.FormatNilMapAsNull(false), jsontext.EscapeForHTML(false), jsontext.EscapeForJS(false))
+	return json.Marshal(v, marshalling)
 }
+
+var marshalling = json.JoinOptions(jsonv1.DefaultOptionsV1(),
+	json.FormatNilSliceAsNull(false), json.FormatNilMapAsNull(false), jsontext.EscapeForHTML(false), jsontext.EscapeForJS(false),
+	json.WithMarshalers(json.MarshalToFunc(func(e *jsontext.Encoder, n stdjson.Number) error {
+		return e.WriteValue(jsontext.Value(n))
+	})))
 
 // IsOutage reports whether err is a failure of ours that deserves a line in the log.
 func IsOutage(err error) bool {

@@ -2,6 +2,7 @@ package words
 
 import (
 	"encoding/json"
+	"iter"
 	"regexp"
 	"strconv"
 	"strings"
@@ -56,7 +57,7 @@ func Expand(text string, value func(name string, double bool, at int) (string, b
 
 // Layer merges variables; of a name that occurs twice the earlier layer wins.
 // Numbers and booleans are written as JSON writes them, null as nothing.
-func Layer(system Values, layers ...map[string]any) Values {
+func Layer(system Values, layers ...iter.Seq2[string, any]) Values {
 	out := make(Values, len(system))
 	for i := len(layers) - 1; i >= 0; i-- {
 		for k, x := range layers[i] {

@@ -173,8 +173,9 @@ func TestMessagesAreAnsweredInOrder(t *testing.T) {
 		}
 		close(release)
 		wg.Wait()
-		want := "assistant: Hello , this is Desk.\nuser: m0\nuser: m1\nuser: m2\nuser: m3\n"
-		if got := l.script(c); !strings.HasPrefix(got, want) || strings.Count(got, "assistant: You said:") != queue {
+		want := "assistant: Hello , this is Desk.\nuser: m0\nuser: m1\nuser: m2\nuser: m3\n" +
+			"assistant: You said: m0\nassistant: You said: m1\nassistant: You said: m2\nassistant: You said: m3\n"
+		if got := l.script(c); got != want {
 			t.Error(got)
 		}
 	})

@@ -50,7 +50,7 @@ func (s *Chats) Answer(ctx context.Context, m Message) (Reply, error) {
 	if err := s.await(ctx, c.ID, entry.ID); err != nil {
 		return Reply{}, unanswered(err)
 	}
-	return s.think(ctx, c.ID)
+	return s.think(ctx, c.ID, entry.ID)
 }
 
 // take checks whether the message may be sent, and stores it.
@@ -87,8 +87,8 @@ func (s *Chats) take(ctx context.Context, id ID, m Message) (e Entry, err error)
 	return e, err
 }
 
-// think makes, stores and delivers the answer to what was said last.
-func (s *Chats) think(ctx context.Context, id ID) (Reply, error) {
+// think makes, stores and delivers the answer to a message.
+func (s *Chats) think(ctx context.Context, id ID, message int64) (Reply, error) {
 	c, err := s.ByID(ctx, s.db, id)
 	if err != nil {
 		return Reply{}, err
@@ -97,7 +97,7 @@ func (s *Chats) think(ctx context.Context, id ID) (Reply, error) {
 		return Reply{AIOff: true}, nil
 	}
 	s.tell(s.db, c, "typing")
-	t, err := s.thought(ctx, c)
+	t, err := s.thought(ctx, c, message)
 	if err != nil {
 		return Reply{}, unanswered(err)
 	}
@@ -215,7 +215,7 @@ func (s *Chats) Continue(ctx context.Context, id ID) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	return s.think(ctx, id)
+	return s.think(ctx, id, last.ID)
 }
 
 // unanswered says why a message got no answer.

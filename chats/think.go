@@ -24,21 +24,21 @@ type thought struct {
 // maxSwitches bounds how often a conversation is handed to another assistant.
 const maxSwitches = 5
 
-// thought has the conversation's speaker answer what was said last. An assistant that takes over without a greeting
+// thought has the conversation's speaker answer a message. An assistant that takes over without a greeting
 // answers in the same breath.
-func (s *Chats) thought(ctx context.Context, c Conversation) (*thought, error) {
+func (s *Chats) thought(ctx context.Context, c Conversation, message int64) (*thought, error) {
 	entries, err := s.History(ctx, s.db, c.ID)
 	if err != nil {
 		return nil, err
 	}
 	t := &thought{speaker: c.Speaker}
-	history := messages(entries)
+	history := messages(before(entries, message))
 	for {
-		before := t.switches
+		switches := t.switches
 		if err := s.turn(ctx, c, t, append(history[:len(history):len(history)], t.trace...)); err != nil {
 			return nil, err
 		}
-		if t.switches == before || t.ended || t.text != "" {
+		if t.switches == switches || t.ended || t.text != "" {
 			break
 		}
 	}
@@ -154,6 +154,20 @@ func (s *Chats) handOver(ctx context.Context, c Conversation, v agent.Values, t 
 		said = append(said, agent.Fill(target.InitialMessage.V, s.values(c, target), agent.Spoken))
 	}
 	return said, nil
+}
+
+// before is the history that ends with a message: those sent after it wait, and what was answered meanwhile precedes it.
+func before(entries []Entry, message int64) (out []Entry) {
+	var last []Entry
+	for _, e := range entries {
+		switch {
+		case e.ID == message:
+			last = append(last, e)
+		case e.Role != User || e.ID < message:
+			out = append(out, e)
+		}
+	}
+	return append(out, last...)
 }
 
 // messages is the history as a model reads it.

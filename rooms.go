@@ -41,7 +41,7 @@ var May = []struct{ Room, Imports string }{
 
 	// Vendors fill roles that the rooms above define.
 	{"providers", "foundations agent voice lines knowledge numbers messaging billing"},
-	{"sim", "foundations accounts agent billing calls lines messaging numbers voice"},
+	{"sim", "foundations accounts agent billing calls catalog lines messaging numbers voice"},
 
 	// The surface, and the one place that knows everybody.
 	{"console", "assets"},

@@ -129,6 +129,7 @@ type Media interface {
 // Stats counts packets and frames of one leg.
 type Stats struct {
 	Received, Lost, Late, Sent, Discarded int64
+	Dry                                   int64         // packets that a playout buffer of 60 ms would have waited for in vain
 	Jitter                                time.Duration // RFC 3550 §6.4.1
 }
 

@@ -46,6 +46,11 @@ func (s *server) lines(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if s.bench != nil {
+		if err := s.bench.open(ctx, s.house, &line); err != nil {
+			return err
+		}
+	}
 	phones, err := sip.Start(line)
 	if err != nil {
 		return fmt.Errorf("telephone line: %w", err)

@@ -83,8 +83,15 @@ type serving struct {
 // startServer runs parley serve on a data folder until it has printed its banner.
 func startServer(t *testing.T, data string, env []string, args ...string) *serving {
 	t.Helper()
-	s := &serving{Cmd: program(t, append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, args...)...), done: make(chan error, 1)}
-	s.Env = append(s.Env, env...)
+	cmd := program(t, append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, args...)...)
+	cmd.Env = append(cmd.Env, env...)
+	return start(t, cmd)
+}
+
+// start runs a server until it has printed its banner.
+func start(t *testing.T, cmd *exec.Cmd) *serving {
+	t.Helper()
+	s := &serving{Cmd: cmd, done: make(chan error, 1)}
 	var stderr strings.Builder
 	s.Stderr = &stderr
 	out, err := s.StdoutPipe()

@@ -49,6 +49,7 @@ type server struct {
 	engines *engines
 	phones  []string // addresses of the telephone line
 	api     *api.API
+	bench   *bench // nil = a real server
 
 	background []func(ctx context.Context) error // each runs until its context ends
 	drain      []func(ctx context.Context)       // asked in order at the end: finish what runs
@@ -57,7 +58,7 @@ type server struct {
 
 // serve runs until ctx ends, then lets what runs finish.
 func serve(ctx context.Context, cfg *config.Config) error {
-	s, err := assemble(ctx, cfg)
+	s, err := assemble(ctx, cfg, nil)
 	if err != nil {
 		return err
 	}
@@ -66,8 +67,8 @@ func serve(ctx context.Context, cfg *config.Config) error {
 }
 
 // assemble wires the rooms by hand, foundations first.
-func assemble(ctx context.Context, cfg *config.Config) (s *server, err error) {
-	s = &server{cfg: cfg, metrics: prometheus.NewRegistry()}
+func assemble(ctx context.Context, cfg *config.Config, b *bench) (s *server, err error) {
+	s = &server{cfg: cfg, metrics: prometheus.NewRegistry(), bench: b}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.close())
@@ -127,8 +128,12 @@ func (s *server) rooms(ctx context.Context) error {
 		return err
 	}
 	s.closers = append(s.closers, s.engines.Close)
+	talk := s.engines.forHouse()
+	if s.bench != nil {
+		talk = s.bench.engines(talk)
+	}
 	s.house, err = house.New(ctx, house.Foundations{Config: s.cfg, DB: s.db, Jobs: s.jobs, Guard: guard.New(allow...), Blobs: files, Box: box,
-		Engines: s.engines.forHouse(), Node: s.node, IsolatePDF: true})
+		Engines: talk, Node: s.node, IsolatePDF: true})
 	if err != nil {
 		return err
 	}

@@ -51,6 +51,7 @@ func newSimLoad() *cobra.Command {
 	f.StringVar(&c.Password, "password", "", "digest password")
 	f.DurationVar(&c.Quiet, "quiet", 700*time.Millisecond, "silence of the other side before a telephone speaks")
 	f.DurationVar(&c.Patience, "patience", 15*time.Second, "how long a telephone waits for silence and for an answer")
+	f.DurationVar(&c.BargeIn, "barge-in", 0, "after the turns, speak once more into an answer, that long after its first sound; 0 = not")
 	_ = cmd.MarkFlagRequired("calls")
 	_ = cmd.MarkFlagRequired("wav")
 	return cmd

@@ -35,6 +35,7 @@ type receiver struct {
 	order     rtp.Order
 	keys      rtp.Keys
 	reception rtp.Reception
+	strict    strict
 	conceal   audio.Concealer
 	place     place
 }
@@ -107,6 +108,9 @@ func (s *Stream) packet(p *pacer, b []byte, from netip.AddrPort, at time.Time) {
 	s.count.received.Add(1)
 	clock := s.cfg.Codec.Clock()
 	in.reception.Packet(h, uint32(at.Sub(p.epoch).Microseconds()*int64(clock)/1e6))
+	if h.PayloadType == s.cfg.PayloadType {
+		s.count.dry.Add(in.strict.packet(h.Timestamp, clock, at))
+	}
 	switch in.order.Push(h, payload) {
 	case rtp.Now:
 		s.deliver(p, h, payload, 0, at)
@@ -239,4 +243,31 @@ func (s *Stream) hear(pcm []int16, at time.Time) {
 	if other := s.peer.Load(); other != nil {
 		other.put(pcm)
 	}
+}
+
+// strict is a listener whose playout buffer of strictBuffer never grows: it tells what came too late to be played. When it
+// has run empty it begins afresh with a full buffer.
+type strict struct {
+	started bool
+	last    uint32    // timestamp of the latest packet
+	due     time.Time // when that is played
+}
+
+const strictBuffer = 60 * time.Millisecond
+
+// packet takes a packet and returns for how many periods of 20 ms the listener was silent for want of it.
+func (l *strict) packet(timestamp uint32, clock int, at time.Time) (dry int64) {
+	step := time.Duration(int32(timestamp-l.last)) * time.Second / time.Duration(clock)
+	if l.started && step <= 0 && step > -time.Second {
+		return 0 // out of order, or twice
+	}
+	due := l.due.Add(step)
+	if late := at.Sub(due); !l.started || step < 0 || late < -time.Second {
+		due = at.Add(strictBuffer)
+	} else if late > 0 {
+		dry = int64((late + audio.FrameDur - 1) / audio.FrameDur)
+		due = at.Add(strictBuffer)
+	}
+	l.started, l.last, l.due = true, timestamp, due
+	return dry
 }

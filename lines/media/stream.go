@@ -60,8 +60,8 @@ type Stream struct {
 
 // counters are written by the pacer and read by Stats.
 type counters struct {
-	received, lost, late, sent, discarded, dropped atomic.Int64
-	jitter, roundTrip                              atomic.Int64 // nanoseconds
+	received, lost, late, dry, sent, discarded, dropped atomic.Int64
+	jitter, roundTrip                                   atomic.Int64 // nanoseconds
 }
 
 func newStream(c Config, d func(rate int) audio.Detector) (*Stream, error) {
@@ -179,7 +179,7 @@ func (s *Stream) Record(w io.WriteCloser) {
 func (s *Stream) Stats() lines.Stats {
 	c := &s.count
 	return lines.Stats{
-		Received: c.received.Load(), Lost: c.lost.Load(), Late: c.late.Load(), Sent: c.sent.Load(),
+		Received: c.received.Load(), Lost: c.lost.Load(), Late: c.late.Load(), Dry: c.dry.Load(), Sent: c.sent.Load(),
 		Discarded: c.discarded.Load(), Jitter: time.Duration(c.jitter.Load()),
 	}
 }

@@ -32,6 +32,7 @@ type Config struct {
 	Password string        //
 	Quiet    time.Duration // silence of the other side before a telephone speaks
 	Patience time.Duration // how long it waits for silence and for an answer
+	BargeIn  time.Duration // after the turns it speaks once more into an answer, that long after its first sound; 0 = not
 	PortMin  int           // RTP ports of this process
 	PortMax  int
 }
@@ -56,10 +57,14 @@ type Report struct {
 	Turns      int            `json:"turns"`    // recordings spoken to their end
 	Unanswered int            `json:"unanswered_turns"`
 	Seconds    float64        `json:"seconds"`
-	SetUp      Percentiles    `json:"setup_ms"`    // INVITE → 200
-	Greeting   Percentiles    `json:"greeting_ms"` // 200 → first sound
-	Response   Percentiles    `json:"response_ms"` // end of the recording → first sound of the answer
+	SetUp      Percentiles    `json:"setup_ms"`       // INVITE → 200
+	Greeting   Percentiles    `json:"greeting_ms"`    // 200 → first sound
+	FirstSound Percentiles    `json:"first_sound_ms"` // INVITE → first sound
+	Response   Percentiles    `json:"response_ms"`    // end of the recording → first sound of the answer
+	Stop       Percentiles    `json:"stop_ms"`        // first sound spoken into an answer → its last sound
+	Unstopped  int            `json:"unstopped"`      // answers that went on
 	Loss       float64        `json:"loss_percent"`
+	Dry        float64        `json:"dry_percent"` // packets that came too late for a playout buffer of 60 ms
 	Late       int64          `json:"late_packets"`
 	Received   int64          `json:"packets_received"`
 	Sent       int64          `json:"packets_sent"`
@@ -94,6 +99,11 @@ func Run(ctx context.Context, c Config) (Report, error) {
 		defer stop()
 		_ = phones.Close(ctx)
 	}()
+	said := map[int][]int16{}
+	for _, rate := range []int{8000, 16000} {
+		r := audio.NewResampler(speech.Rate, rate)
+		said[rate] = append(append([]int16(nil), r.Process(speech.PCM)...), r.Flush()...)
+	}
 	m := &meter{failures: map[string]int{}}
 	began := time.Now()
 	var wg sync.WaitGroup
@@ -102,7 +112,7 @@ func Run(ctx context.Context, c Config) (Report, error) {
 		if limit.Wait(ctx) != nil {
 			break
 		}
-		wg.Go(func() { (&phone{c, phones, speech, m}).call(ctx) })
+		wg.Go(func() { (&phone{c, phones, said, m}).call(ctx) })
 	}
 	wg.Wait()
 	return m.report(time.Since(began)), ctx.Err()
@@ -119,8 +129,12 @@ func read(file string) (audio.Frame, error) {
 	if err != nil {
 		return frame, fmt.Errorf("%s: %w", file, err)
 	}
-	for step := frame.Rate / 50; len(frame.PCM) > step && audio.Level(frame.PCM[len(frame.PCM)-step:]) < loud; {
+	step := frame.Rate / 50
+	for len(frame.PCM) > step && audio.Level(frame.PCM[len(frame.PCM)-step:]) < loud {
 		frame.PCM = frame.PCM[:len(frame.PCM)-step] // the answer is awaited from the last sound on
+	}
+	for len(frame.PCM) > step && audio.Level(frame.PCM[:step]) < loud {
+		frame.PCM = frame.PCM[step:] // and an answer is to stop from the first one on
 	}
 	return frame, nil
 }
@@ -128,9 +142,9 @@ func read(file string) (audio.Frame, error) {
 // phone is one telephone.
 type phone struct {
 	Config
-	line   *sip.Server
-	speech audio.Frame
-	m      *meter
+	line *sip.Server
+	said map[int][]int16 // the recording by rate
+	m    *meter
 }
 
 func (p *phone) call(ctx context.Context) {
@@ -152,53 +166,96 @@ func (p *phone) call(ctx context.Context) {
 		p.m.over(stats)
 	}()
 	if at, ok := ear.sound(ctx, answered, p.Patience); ok {
-		p.m.greeted(at.Sub(answered))
+		p.m.greeted(at.Sub(answered), at.Sub(began))
 	}
 	for range p.Turns {
-		if !p.turn(ctx, leg, ear) {
+		if _, ok := p.turn(ctx, leg, ear); !ok {
 			p.m.cut()
 			return
 		}
 	}
+	if p.BargeIn > 0 && !p.bargeIn(ctx, leg, ear) {
+		p.m.cut()
+		return
+	}
 	ear.silence(ctx, p.Quiet, p.Patience)
 }
 
-// turn speaks the recording once the other side is silent and waits for the answer. It reports false when the call is over.
-func (p *phone) turn(ctx context.Context, leg lines.Leg, e *ear) bool {
-	if !e.silence(ctx, p.Quiet, p.Patience) {
+// turn speaks the recording once the other side is silent and waits for the answer: answered is its first sound, the
+// zero time when none came. ok is false when the call is over.
+func (p *phone) turn(ctx context.Context, leg lines.Leg, e *ear) (answered time.Time, ok bool) {
+	if !e.silence(ctx, p.Quiet, p.Patience) || !p.speak(ctx, leg) {
+		return answered, false
+	}
+	spoken, ok := until(ctx, leg, lines.Drained)
+	if !ok {
+		return answered, false
+	}
+	p.m.spoke()
+	answered, ok = e.sound(ctx, spoken, p.Patience)
+	switch {
+	case ok:
+		p.m.responded(answered.Sub(spoken))
+	case e.over():
+		return answered, false
+	default:
+		p.m.unanswered()
+	}
+	return answered, true
+}
+
+// bargeIn has one more turn and speaks into its answer. It reports false when the call is over.
+func (p *phone) bargeIn(ctx context.Context, leg lines.Leg, e *ear) bool {
+	answered, ok := p.turn(ctx, leg, e)
+	if !ok || answered.IsZero() {
+		return ok
+	}
+	select {
+	case <-time.After(time.Until(answered.Add(p.BargeIn))):
+	case <-ctx.Done():
 		return false
 	}
-	r := audio.NewResampler(p.speech.Rate, leg.Media().Rate())
-	pcm := append(append([]int16(nil), r.Process(p.speech.PCM)...), r.Flush()...)
-	if _, err := leg.Media().Play(ctx, pcm); err != nil {
+	if !p.speak(ctx, leg) {
 		return false
 	}
-	spoken, ok := drained(ctx, leg)
+	began, ok := until(ctx, leg, lines.PlayStart)
 	if !ok {
 		return false
 	}
-	p.m.spoke()
-	at, ok := e.sound(ctx, spoken, p.Patience)
-	switch {
-	case ok:
-		p.m.responded(at.Sub(spoken))
-	case e.over():
+	stopped, ok := e.pause(ctx, began)
+	if !ok {
 		return false
-	default:
-		p.m.unanswered()
+	}
+	ended, ok := until(ctx, leg, lines.Drained)
+	if !ok {
+		return false
+	}
+	if stopped.After(ended) {
+		p.m.unstopped()
+	} else {
+		p.m.stopped(stopped.Sub(began))
 	}
 	return true
 }
 
-// drained waits until everything queued was sent.
-func drained(ctx context.Context, leg lines.Leg) (time.Time, bool) {
+// speak begins to play the recording.
+func (p *phone) speak(ctx context.Context, leg lines.Leg) bool {
+	for len(leg.Media().Events()) > 0 {
+		<-leg.Media().Events() // of what was said before
+	}
+	_, err := leg.Media().Play(ctx, p.said[leg.Media().Rate()])
+	return err == nil
+}
+
+// until waits for an event of the line.
+func until(ctx context.Context, leg lines.Leg, kind lines.EventKind) (time.Time, bool) {
 	for {
 		select {
 		case e, ok := <-leg.Media().Events():
 			if !ok {
 				return time.Time{}, false
 			}
-			if e.Kind == lines.Drained {
+			if e.Kind == kind {
 				return e.At, true
 			}
 		case <-ctx.Done():
@@ -279,6 +336,31 @@ func (e *ear) sound(ctx context.Context, after time.Time, patience time.Duration
 			return time.Time{}, false
 		case <-ctx.Done():
 			return time.Time{}, false
+		}
+	}
+}
+
+// pause waits for the next pause of 200 ms and returns when it began, at the earliest at a given moment. It reports false
+// when the call is over.
+func (e *ear) pause(ctx context.Context, from time.Time) (time.Time, bool) {
+	const enough = 200 * time.Millisecond
+	for {
+		e.mu.Lock()
+		last := e.last
+		e.mu.Unlock()
+		if last.Before(from) {
+			last = from
+		}
+		left := enough - time.Since(last)
+		if left <= 0 {
+			return last, !e.over()
+		}
+		select {
+		case <-time.After(left):
+		case <-e.done:
+			return last, false
+		case <-ctx.Done():
+			return last, false
 		}
 	}
 }

@@ -34,11 +34,12 @@ func percentiles(times []time.Duration) Percentiles {
 
 // meter collects what all telephones measure.
 type meter struct {
-	mu                               sync.Mutex
-	r                                Report
-	failures                         map[string]int
-	setUp, greeting, answers, jitter []time.Duration
-	lost                             int64
+	mu                     sync.Mutex
+	r                      Report
+	failures               map[string]int
+	setUp, greeting, first []time.Duration
+	answers, stops, jitter []time.Duration
+	lost, dry              int64
 }
 
 func (m *meter) note(f func()) {
@@ -61,14 +62,19 @@ func (m *meter) answered(took time.Duration) {
 	m.note(func() { m.r.Answered++; m.setUp = append(m.setUp, took) })
 }
 
-func (m *meter) greeted(took time.Duration) {
-	m.note(func() { m.greeting = append(m.greeting, took) })
+func (m *meter) greeted(afterAnswer, afterInvite time.Duration) {
+	m.note(func() { m.greeting, m.first = append(m.greeting, afterAnswer), append(m.first, afterInvite) })
 }
 
 func (m *meter) responded(took time.Duration) {
 	m.note(func() { m.answers = append(m.answers, took) })
 }
 
+func (m *meter) stopped(took time.Duration) {
+	m.note(func() { m.stops = append(m.stops, took) })
+}
+
+func (m *meter) unstopped()  { m.note(func() { m.r.Unstopped++ }) }
 func (m *meter) spoke()      { m.note(func() { m.r.Turns++ }) }
 func (m *meter) unanswered() { m.note(func() { m.r.Unanswered++ }) }
 func (m *meter) cut()        { m.note(func() { m.r.CutOff++ }) }
@@ -79,6 +85,7 @@ func (m *meter) over(s lines.Stats) {
 		m.r.Sent += s.Sent
 		m.r.Late += s.Late
 		m.lost += s.Lost
+		m.dry += s.Dry
 		m.jitter = append(m.jitter, s.Jitter)
 	})
 }
@@ -92,9 +99,11 @@ func (m *meter) report(took time.Duration) Report {
 	for _, n := range m.failures {
 		r.Calls += n
 	}
-	r.SetUp, r.Greeting, r.Response, r.Jitter = percentiles(m.setUp), percentiles(m.greeting), percentiles(m.answers), percentiles(m.jitter)
+	r.SetUp, r.Greeting, r.FirstSound = percentiles(m.setUp), percentiles(m.greeting), percentiles(m.first)
+	r.Response, r.Stop, r.Jitter = percentiles(m.answers), percentiles(m.stops), percentiles(m.jitter)
 	if all := r.Received + m.lost; all > 0 {
 		r.Loss = math.Round(float64(m.lost)/float64(all)*1e4) / 100
+		r.Dry = math.Round(float64(m.dry)/float64(all)*1e4) / 100
 	}
 	return r
 }

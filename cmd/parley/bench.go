@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"os"
+	"runtime/pprof"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"parley/agent"
+	"parley/assistants"
+	"parley/catalog"
+	"parley/config"
+	"parley/house"
+	"parley/lines"
+	"parley/lines/sip"
+	"parley/numbers"
+	"parley/sim/instant"
+	"parley/switchboard"
+	"parley/voice"
+	"parley/wire"
+)
+
+func newBench() *cobra.Command {
+	cmd := &cobra.Command{Use: "bench", Short: "Tools for measuring"}
+	cmd.AddCommand(newBenchServe())
+	return cmd
+}
+
+// newBenchServe is serve with one assistant that answers every INVITE, on engines that take no time.
+func newBenchServe() *cobra.Command {
+	b := &bench{}
+	cmd := &cobra.Command{Use: "serve", Short: "Answer every INVITE on sip.listen with engines that take no time, to compare systems", Args: cobra.NoArgs,
+		Long: `Runs the whole server on loopback with one assistant that answers every INVITE on sip.listen, without authorisation.
+Signalling, media, voice detection, turn taking, events and call records are those of "parley serve"; recogniser, model
+and voice take no time: the words are there when the turn ends, the answer is a fixed sentence, its sound a tone of 440 Hz.
+Everything is stored in a temporary folder that is removed at the end, or in --data, an empty folder.`,
+		RunE: action(func(cmd *cobra.Command, _ []string, cfg *config.Loaded) error {
+			if !cmd.Flags().Changed("listen") {
+				cfg.Listen = "127.0.0.1:0"
+			}
+			if err := b.check(cfg.Config); err != nil {
+				return misuse{err}
+			}
+			return b.serve(cmd.Context(), cfg.Config, cmd.Flags().Changed("data"))
+		})}
+	f := cmd.Flags()
+	f.DurationVar(&b.silence, "silence", 300*time.Millisecond, "silence that ends the caller's turn, 100ms to 5s")
+	f.DurationVar(&b.answer, "answer", time.Second, "length of an answer")
+	f.DurationVar(&b.greeting, "greeting", time.Second, "length of the greeting")
+	f.BoolVar(&b.record, "record", false, "record the calls")
+	f.BoolVar(&b.builtin, "builtin", false, "use the built-in engines instead, with their limit of conversations")
+	f.StringVar(&b.profile, "profile", "", "write a CPU profile of the whole run to this file")
+	f.String("listen", "127.0.0.1:0", "HTTP address of API, console and metrics")
+	return cmd
+}
+
+// bench is a server under measurement.
+type bench struct {
+	silence, answer, greeting time.Duration
+	record, builtin           bool
+	profile                   string
+}
+
+// check refuses what makes no sense, and every address that others can reach: the line asks nobody for a password.
+func (b *bench) check(cfg *config.Config) error {
+	switch {
+	case b.silence < 100*time.Millisecond || b.silence > 5*time.Second:
+		return errors.New("--silence must be between 100ms and 5s")
+	case b.answer <= 0 || b.greeting < 0 || b.answer > time.Minute || b.greeting > time.Minute:
+		return errors.New("--answer and --greeting must be between 0s and 1m")
+	}
+	listen := []string{"http://" + cfg.Listen}
+	for _, address := range append(listen, cfg.SIP.Listen...) {
+		u, err := url.Parse(address)
+		if err != nil {
+			return err
+		}
+		if ip, err := netip.ParseAddr(u.Hostname()); err != nil || !ip.IsLoopback() {
+			return fmt.Errorf("bench serve answers everybody and therefore listens on loopback only, not on %s", address)
+		}
+	}
+	return nil
+}
+
+// serve runs the server until ctx ends.
+func (b *bench) serve(ctx context.Context, cfg *config.Config, keep bool) (err error) {
+	if !keep {
+		if cfg.Data, err = os.MkdirTemp("", "parley-bench-"); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(cfg.Data)) }()
+	}
+	if left, _ := os.ReadDir(cfg.Data); len(left) > 0 {
+		return misuse{fmt.Errorf("--data: %s is not empty", cfg.Data)}
+	}
+	if b.profile != "" {
+		f, err := os.Create(b.profile)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
+	}
+	cfg.Database.URL, cfg.Blobs.URL, cfg.Roles = "", "", []string{"all"}
+	cfg.Simulator.Enabled, cfg.WebRTC.Listen, cfg.OpenAI = "false", "udp://127.0.0.1:0", config.OpenAI{}
+	cfg.Billing.Enforce, cfg.Plan.Default.ParallelPerAccount = false, 1e6
+	s, err := assemble(ctx, cfg, b)
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.run(ctx), s.close())
+}
+
+// engines are what the server talks with.
+func (b *bench) engines(own house.Engines) house.Engines {
+	if b.builtin {
+		return own
+	}
+	e := instant.Engines{Greeting: b.greeting, Answer: b.answer}
+	return house.Engines{
+		Offer: instant.Offer(),
+		Chat: func(m catalog.Model) (agent.Engine, error) {
+			return agent.Engine{Model: e, Provider: m.Provider, Name: m.Code}, nil
+		},
+		Talk: switchboard.Engines{Default: instant.Provider,
+			Ears:   map[string]voice.OpenTranscriber{instant.Provider: e.Listen},
+			Mouths: map[string]voice.Synthesizer{instant.Provider: e},
+			Minds:  map[string]func(string) agent.Model{instant.Provider: func(string) agent.Model { return e }}},
+	}
+}
+
+// benchPrompt is for the built-in engines.
+const benchPrompt = `You answer the phone of a bicycle shop.
+
+FAQ:
+Q: When do you open?
+A: We open at nine in the morning.
+Q: How much is a bike for a day?
+A: A city bike is fifteen euros a day.
+`
+
+// desk makes the assistant and the line that it answers.
+func (b *bench) desk(ctx context.Context, h *house.House) (numbers.Trunk, error) {
+	owner, err := house.FirstAccount(ctx, h.Accounts, h.Billing)
+	if err != nil {
+		return numbers.Trunk{}, err
+	}
+	line, err := h.Numbers.CreateTrunk(ctx, owner.ID, numbers.TrunkChange{
+		Form: wire.Some("extension"), Number: wire.Some("1000"), Username: wire.Some("bench"), Password: wire.Some("bench"),
+		Address: wire.Some("127.0.0.1"), Format: wire.Some("+e164"), Auth: wire.Some("ip"), Country: wire.Some("US")})
+	if err != nil {
+		return line, err
+	}
+	english := catalog.LanguageOf("en").ID
+	tone, ok := h.Catalog.DefaultVoice(english, catalog.Pipeline)
+	if !ok {
+		return line, errors.New("there is no voice")
+	}
+	greeting := instant.Greeting
+	if b.greeting == 0 {
+		greeting = ""
+	}
+	_, _, err = h.Assistants.Create(ctx, owner.ID, assistants.Change{By: assistants.By{Name: "parley"}, Fields: assistants.Fields{
+		Name: wire.Some("Bench"), Type: wire.Some(assistants.Inbound), Mode: wire.Some(string(catalog.Pipeline)),
+		VoiceID: wire.Some(tone.ID), LanguageID: wire.Some(english), LLMModelID: wire.Some(h.Catalog.DefaultModel(catalog.LLM)),
+		Timezone: wire.Some("UTC"), InitialMessage: wire.Some(greeting), SystemPrompt: wire.Some(benchPrompt),
+		EndpointType: wire.Some("vad"), EndpointSensitivity: wire.Some(b.silence.Seconds()), Record: wire.Some(b.record),
+		PostCallEvaluation: wire.Some(false), MaxDuration: wire.Some[int64](1200), PhoneNumberID: wire.Some(int64(line.ID))}})
+	return line, err
+}
+
+// open lets everybody in on the line of the desk.
+func (b *bench) open(ctx context.Context, h *house.House, line *sip.Config) error {
+	desk, err := b.desk(ctx, h)
+	if err != nil {
+		return err
+	}
+	line.Open, line.Trunks = true, nil
+	line.OnCall = func(l lines.Leg) { h.Switchboard.Inbound(guest{l.(*sip.Leg), desk}) }
+	return nil
+}
+
+// guest is the leg of a caller that no trunk vouches for.
+type guest struct {
+	*sip.Leg
+	desk numbers.Trunk
+}
+
+// Info says that the desk was called.
+func (g guest) Info() lines.Info {
+	in := g.Leg.Info()
+	in.TrunkID, in.To = int64(g.desk.ID), g.desk.Number
+	return in
+}

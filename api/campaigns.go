@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"parley/accounts"
 	"parley/campaigns"
 	"parley/fault"
 	"parley/wire"
@@ -28,7 +27,9 @@ type campaignIn struct {
 	Complete     wire.Opt[bool]     `json:"mark_complete_when_no_leads"`
 	Numbers      wire.Opt[[]int64]  `json:"phone_number_ids" rule:"distinct"`
 
-	found campaigns.Campaign
+	found     campaigns.Campaign // of the path
+	assistant int64              // of Assistant, once checked
+	missing   error              // that there is none
 }
 
 type campaignOut struct {
@@ -70,18 +71,17 @@ type campaignSaved struct {
 }
 
 func (a *API) createCampaign(ctx context.Context, in *campaignIn) (campaignSaved, error) {
+	if in.missing != nil {
+		return campaignSaved{}, in.missing
+	}
 	me := owner(ctx)
 	account, err := a.Accounts.Get(ctx, a.DB, me)
 	if err != nil {
 		return campaignSaved{}, err
 	}
-	s := campaigns.Settings{
-		Timezone: account.Timezone, MaxParallel: 3, Start: "00:00", End: "23:59", MaxRetries: 3, RetryInterval: 60, CompleteWhenDone: true,
-		Days: []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"},
-	}
-	if err := a.fillCampaign(ctx, me, in, &s); err != nil {
-		return campaignSaved{}, err
-	}
+	s := newCampaign
+	s.Timezone = account.Timezone
+	in.over(&s)
 	most := -1
 	if m := a.Accounts.PlanOf(account).MaxCampaigns; m != nil {
 		most = int(*m)
@@ -90,12 +90,63 @@ func (a *API) createCampaign(ctx context.Context, in *campaignIn) (campaignSaved
 	return campaignSaved{"The new campaign was saved as a draft.", campaignOf(c, campaigns.Counts{})}, err
 }
 
-// fillCampaign puts what was sent into the settings and checks what the tags cannot.
-func (a *API) fillCampaign(ctx context.Context, me accounts.ID, in *campaignIn, s *campaigns.Settings) error {
-	var bad []fault.Field
-	plan, err := a.Accounts.Plan(ctx, a.DB, me)
+// newCampaign is a campaign of which only name and assistant were said; its time zone is the account's.
+var newCampaign = campaigns.Settings{
+	MaxParallel: 3, Start: "00:00", End: "23:59", MaxRetries: 3, RetryInterval: 60, CompleteWhenDone: true,
+	Days: []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"},
+}
+
+// over puts what was sent into the settings.
+func (in *campaignIn) over(s *campaigns.Settings) {
+	s.Name, s.Timezone = in.Name.Or(s.Name), in.Timezone.Or(s.Timezone)
+	if in.assistant != 0 {
+		s.AssistantID = in.assistant
+	}
+	s.MaxParallel = int(in.MaxParallel.Or(int64(s.MaxParallel)))
+	s.Start, s.End, s.Days = in.Start.Or(s.Start), in.End.Or(s.End), in.Days.Or(s.Days)
+	s.MaxRetries, s.RetryInterval = int(in.MaxRetries.Or(int64(s.MaxRetries))), int(in.Interval.Or(int64(s.RetryInterval)))
+	s.RetryVoicemail, s.RetryGoal, s.CompleteWhenDone = in.Voicemail.Or(s.RetryVoicemail), in.GoalMissed.Or(s.RetryGoal), in.Complete.Or(s.CompleteWhenDone)
+	s.NumberIDs = in.Numbers.Or(s.NumberIDs)
+	if in.GoalVariable.Set {
+		s.GoalVariable = in.GoalVariable.Ptr()
+	}
+}
+
+// checkCampaign adds what the tags cannot know: the plan, the other end of the hours, the account's numbers, the schema.
+func (a *API) checkCampaign(ctx context.Context, in *campaignIn) error {
+	s := newCampaign
+	if in.found.ID != 0 {
+		s = in.found.Settings.V
+	}
+	bad, err := a.checkParallel(ctx, in)
 	if err != nil {
 		return err
+	}
+	if start, end := in.Start.Or(s.Start), in.End.Or(s.End); start == end && in.Start.Set != in.End.Set {
+		bad = append(bad, wire.Bad("allowed_hours_end_time", "different", "allowed hours start time"))
+	}
+	more, err := a.checkGoal(ctx, in, s.AssistantID)
+	if err != nil {
+		return err
+	}
+	bad = append(bad, more...)
+	for i, id := range in.Numbers.V {
+		ok, err := a.Campaigns.MayCallFrom(ctx, int64(owner(ctx)), id)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			bad = append(bad, wire.Bad("phone_number_ids."+itoa(int64(i)), "in"))
+		}
+	}
+	return wire.Invalid(bad...)
+}
+
+// checkParallel holds the calls at once against the plan's ceiling.
+func (a *API) checkParallel(ctx context.Context, in *campaignIn) (bad []fault.Field, err error) {
+	plan, err := a.Accounts.Plan(ctx, a.DB, owner(ctx))
+	if err != nil {
+		return nil, err
 	}
 	ceiling := int64(10)
 	if plan.ParallelPerCampaign >= 1 {
@@ -104,60 +155,46 @@ func (a *API) fillCampaign(ctx context.Context, me accounts.ID, in *campaignIn, 
 	if n := in.MaxParallel; n.Has() && (n.V < 1 || n.V > ceiling) {
 		bad = append(bad, wire.Bad("max_calls_in_parallel", "between.number", "1", itoa(ceiling)))
 	}
-	s.Name, s.Timezone = in.Name.Or(s.Name), in.Timezone.Or(s.Timezone)
-	s.MaxParallel = int(in.MaxParallel.Or(int64(s.MaxParallel)))
-	s.Start, s.End, s.Days = in.Start.Or(s.Start), in.End.Or(s.End), in.Days.Or(s.Days)
-	if s.Start == s.End && (in.Start.Set || in.End.Set) && !(in.Start.Set && in.End.Set) {
-		bad = append(bad, wire.Bad("allowed_hours_end_time", "different", "allowed hours start time"))
-	}
-	s.MaxRetries, s.RetryInterval = int(in.MaxRetries.Or(int64(s.MaxRetries))), int(in.Interval.Or(int64(s.RetryInterval)))
-	s.RetryVoicemail, s.RetryGoal, s.CompleteWhenDone = in.Voicemail.Or(s.RetryVoicemail), in.GoalMissed.Or(s.RetryGoal), in.Complete.Or(s.CompleteWhenDone)
-	if in.Numbers.Has() {
-		for i, id := range in.Numbers.V {
-			ok, err := a.Campaigns.MayCallFrom(ctx, int64(me), id)
-			if err != nil {
-				return err
-			}
-			if !ok {
-				bad = append(bad, wire.Bad("phone_number_ids."+itoa(int64(i)), "in"))
-			}
-		}
-		s.NumberIDs = in.Numbers.V
-	}
-	// An unknown assistant is a 404, which comes after every 422; its schema is needed for the goal all the same.
-	var missing error
-	if in.Assistant.Has() || in.GoalVariable.Has() {
-		chosen, err := a.outboundAssistant(ctx, me, in, s)
-		if err != nil && !fault.Is(err, fault.NotFound) {
-			return err
-		}
-		missing = err
-		if err == nil && in.GoalVariable.Has() && !slices.Contains(chosen.GoalNames, in.GoalVariable.V) {
-			bad = append(bad, wire.Bad("goal_completion_variable", "in"))
-		}
-	}
-	if in.GoalVariable.Set {
-		s.GoalVariable = in.GoalVariable.Ptr()
-	}
-	if err := wire.Invalid(bad...); err != nil {
-		return err
-	}
-	return missing
+	return bad, nil
 }
 
-func (a *API) outboundAssistant(ctx context.Context, me accounts.ID, in *campaignIn, s *campaigns.Settings) (campaigns.Assistant, error) {
-	none := fault.New(fault.NotFound, "", "No outbound assistant with this id exists in your account.")
+// checkGoal finds the assistant that is to call and looks for the goal in its schema. An unknown assistant is a 404, which
+// comes after every 422.
+func (a *API) checkGoal(ctx context.Context, in *campaignIn, now int64) (bad []fault.Field, err error) {
+	if !in.Assistant.Has() && !in.GoalVariable.Has() {
+		return nil, nil
+	}
+	chosen, err := a.outboundAssistant(ctx, in.Assistant, now)
+	if fault.Is(err, fault.NotFound) {
+		in.missing = err
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
 	if in.Assistant.Has() {
-		found, err := a.Assistants.Get(ctx, a.DB, me, in.Assistant.V)
+		in.assistant = chosen.ID
+	}
+	if in.GoalVariable.Has() && !slices.Contains(chosen.GoalNames, in.GoalVariable.V) {
+		bad = append(bad, wire.Bad("goal_completion_variable", "in"))
+	}
+	return bad, nil
+}
+
+func (a *API) outboundAssistant(ctx context.Context, ref wire.Opt[wire.Ref], now int64) (campaigns.Assistant, error) {
+	none := fault.New(fault.NotFound, "", "No outbound assistant with this id exists in your account.")
+	me := owner(ctx)
+	if ref.Has() {
+		found, err := a.Assistants.Get(ctx, a.DB, me, ref.V)
 		if err != nil {
 			if fault.Is(err, fault.NotFound) {
 				err = none
 			}
 			return campaigns.Assistant{}, err
 		}
-		s.AssistantID = int64(found.ID)
+		now = int64(found.ID)
 	}
-	chosen, err := a.Campaigns.Assistant(ctx, int64(me), s.AssistantID)
+	chosen, err := a.Campaigns.Assistant(ctx, int64(me), now)
 	if fault.Is(err, fault.NotFound) || err == nil && !chosen.Outbound {
 		return chosen, none
 	}
@@ -170,8 +207,10 @@ func (a *API) findCampaign(ctx context.Context, in *campaignIn) (err error) {
 }
 
 func (a *API) updateCampaign(ctx context.Context, in *campaignIn) (campaignSaved, error) {
-	me := owner(ctx)
-	c, err := a.Campaigns.Update(ctx, int64(me), in.found.ID, func(s *campaigns.Settings) error { return a.fillCampaign(ctx, me, in, s) })
+	if in.missing != nil {
+		return campaignSaved{}, in.missing
+	}
+	c, err := a.Campaigns.Update(ctx, int64(owner(ctx)), in.found.ID, func(s *campaigns.Settings) error { in.over(s); return nil })
 	if err != nil {
 		return campaignSaved{}, err
 	}

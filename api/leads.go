@@ -75,14 +75,20 @@ func (v *leadVariables) BindWire(b wire.Binder, in wire.Value) {
 		s.BindWire(at, object)
 		*v = leadVariables(wire.Scalars(*v).With(s...))
 	}
-	if !in.IsArray() {
+	if in.IsArray() {
+		for i, object := range in.Items() {
+			merge(b.At(itoa(int64(i))), object)
+		}
+	} else {
 		merge(b, in)
-		return
 	}
-	for i, object := range in.Items() {
-		merge(b.At(itoa(int64(i))), object)
+	if len(*v) > mostVariables {
+		b.Fail("max.items", itoa(mostVariables))
 	}
 }
+
+// mostVariables is how many variables one lead has.
+const mostVariables = 100
 
 type contactIn struct {
 	Phone     string        `json:"phone_number" rule:"required phone distinct"`
@@ -97,18 +103,21 @@ type leadIn struct {
 	Contacts   []contactIn   `json:"secondary_contacts" rule:"max=10"`
 }
 
-func (a *API) createLead(ctx context.Context, in *leadIn) (leadSaved, error) {
-	n := campaigns.NewLead{Contact: campaigns.Contact{Phone: in.Phone, Variables: wire.Scalars(in.Variables)}, Campaign: campaigns.ID(in.Campaign), Duplicates: in.Duplicates}
+// checkLead keeps a lead's contacts apart from the lead.
+func checkLead(_ context.Context, in *leadIn) error {
 	var bad []fault.Field
 	for i, k := range in.Contacts {
-		key := "secondary_contacts." + itoa(int64(i)) + ".phone_number"
-		if k.Phone == in.Phone {
-			bad = append(bad, wire.Bad(key, "different", "phone number"))
+		if k.Phone != "" && k.Phone == in.Phone {
+			bad = append(bad, wire.Bad("secondary_contacts."+itoa(int64(i))+".phone_number", "different", "phone number"))
 		}
-		n.Contacts = append(n.Contacts, campaigns.Contact{Phone: k.Phone, Variables: wire.Scalars(k.Variables)})
 	}
-	if err := wire.Invalid(bad...); err != nil {
-		return leadSaved{}, err
+	return wire.Invalid(bad...)
+}
+
+func (a *API) createLead(ctx context.Context, in *leadIn) (leadSaved, error) {
+	n := campaigns.NewLead{Contact: campaigns.Contact{Phone: in.Phone, Variables: wire.Scalars(in.Variables)}, Campaign: campaigns.ID(in.Campaign), Duplicates: in.Duplicates}
+	for _, k := range in.Contacts {
+		n.Contacts = append(n.Contacts, campaigns.Contact{Phone: k.Phone, Variables: wire.Scalars(k.Variables)})
 	}
 	l, err := a.Campaigns.AddLead(ctx, int64(owner(ctx)), n)
 	return leadSaved{"The lead was added.", leadOf(l)}, err

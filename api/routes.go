@@ -160,10 +160,10 @@ func (a *API) whatsappRoutes() []wire.Route {
 func (a *API) campaignRoutes() []wire.Route {
 	return []wire.Route{
 		wire.On(messages.Saying(dataInvalid), "POST /user/campaigns", 201, a.createCampaign, wire.Alias("POST /user/campaign"),
-			wire.Idempotent(), wire.Require("name", "assistant_id")),
+			wire.Idempotent(), wire.Require("name", "assistant_id"), wire.Check(a.checkCampaign)),
 		wire.On(messages, "GET /user/campaigns", 200, a.listCampaigns),
 		wire.On(messages, "GET /user/campaigns/{id}", 200, a.getCampaign),
-		wire.On(messages.Saying(dataInvalid), "PUT /user/campaigns/{id}", 200, a.updateCampaign, wire.Find(a.findCampaign)),
+		wire.On(messages.Saying(dataInvalid), "PUT /user/campaigns/{id}", 200, a.updateCampaign, wire.Find(a.findCampaign), wire.Check(a.checkCampaign)),
 		wire.On(switches, "POST /user/campaigns/update-status", 200, a.switchCampaign, wire.Alias("POST /user/campaign/update-status")),
 		wire.On(messages, "DELETE /user/campaign/{id}", 200, a.deleteCampaign, wire.Alias("DELETE /user/campaigns/{id}")),
 	}
@@ -171,7 +171,7 @@ func (a *API) campaignRoutes() []wire.Route {
 
 func (a *API) leadRoutes() []wire.Route {
 	return []wire.Route{
-		wire.On(messages, "POST /user/lead", 200, a.createLead, wire.Alias("POST /user/leads"), wire.Idempotent()),
+		wire.On(messages, "POST /user/lead", 200, a.createLead, wire.Alias("POST /user/leads"), wire.Idempotent(), wire.Check(checkLead)),
 		wire.On(messages, "POST /user/leads/import", 200, a.importLeads, wire.Multipart()),
 		wire.On(messages, "GET /user/leads", 200, a.listLeads),
 		wire.On(messages, "GET /user/leads/{id}", 200, a.getLead),

@@ -102,6 +102,9 @@ const (
 // LeadStatuses lists them all.
 var LeadStatuses = []LeadStatus{Created, Scheduled, Rescheduled, Processing, Done, Exhausted, Blacklisted}
 
+// over reports a contact that is never dialled again.
+func (s LeadStatus) over() bool { return s == Done || s == Exhausted || s == Blacklisted }
+
 // Lead is a person to call, or a secondary contact of one.
 type Lead struct {
 	ID         LeadID                `db:"id"`

@@ -210,6 +210,8 @@ func (c *Campaigns) startable(ctx context.Context, tx *db.Tx, one Campaign) erro
 	}
 	a, err := c.assistants.ForCampaign(ctx, tx, one.Owner, *one.Assistant)
 	switch {
+	case fault.Is(err, fault.NotFound): // deleted
+		return refuse(one, "Assistant is inactive.")
 	case err != nil:
 		return err
 	case len(one.Settings.V.NumberIDs) == 0 && !a.CanCall:
@@ -263,7 +265,7 @@ func (c *Campaigns) StopFor(ctx context.Context, tx *db.Tx, assistant int64, why
 
 func (c *Campaigns) stopWhere(ctx context.Context, tx *db.Tx, why StopReason, cond string, args ...any) error {
 	var ids []ID
-	if err := tx.Select(ctx, &ids, `SELECT id FROM campaigns WHERE status = 'in-progress' AND `+cond, args...); err != nil {
+	if err := tx.Select(ctx, &ids, `SELECT id FROM campaigns WHERE status = 'in-progress' AND `+cond+` ORDER BY id`, args...); err != nil {
 		return err
 	}
 	for _, id := range ids {
@@ -294,7 +296,7 @@ func (c *Campaigns) ForgetNumber(ctx context.Context, tx *db.Tx, owner, number i
 	if err != nil {
 		return err
 	}
-	for _, one := range all {
+	for _, one := range slices.Backward(all) { // in the order in which everybody locks
 		if !slices.Contains(one.Settings.V.NumberIDs, number) {
 			continue
 		}

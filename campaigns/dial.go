@@ -3,6 +3,7 @@ package campaigns
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"parley/db"
@@ -11,11 +12,15 @@ import (
 
 // Tick dials what is due. It is cheap when nothing is: each running campaign costs two looks into an index.
 func (c *Campaigns) Tick(ctx context.Context, now time.Time) error {
-	var all []Campaign
-	err := c.db.Select(ctx, &all, `SELECT `+campaignColumns+` FROM campaigns c WHERE status = 'in-progress' AND
-		(EXISTS (SELECT 1 FROM leads l WHERE l.campaign_id = c.id AND l.status IN ('scheduled', 'rescheduled') AND l.due_at <= $1)
-		 OR completes AND NOT EXISTS (SELECT 1 FROM leads l WHERE l.campaign_id = c.id AND l.status IN ('created', 'scheduled', 'rescheduled', 'processing')))
-		ORDER BY id`, db.At(now))
+	var all []struct {
+		Campaign
+		Done bool `db:"done"`
+	}
+	err := c.db.Select(ctx, &all, `SELECT `+campaignColumns+`, done FROM (SELECT c.*,
+			EXISTS (SELECT 1 FROM leads l WHERE l.campaign_id = c.id AND l.status IN ('scheduled', 'rescheduled') AND l.due_at <= $1) AS due,
+			completes AND NOT EXISTS (SELECT 1 FROM leads l WHERE l.campaign_id = c.id AND l.parent_id IS NULL
+				AND l.status IN ('created', 'scheduled', 'rescheduled', 'processing')) AS done
+		FROM campaigns c WHERE status = 'in-progress') running WHERE due OR done ORDER BY id`, db.At(now))
 	if err != nil {
 		return err
 	}
@@ -26,10 +31,9 @@ func (c *Campaigns) Tick(ctx context.Context, now time.Time) error {
 			failed = errors.Join(failed, err)
 			continue
 		}
-		if !w.Open(now) && !one.Settings.V.CompleteWhenDone {
-			continue
+		if open := w.Open(now); open || one.Done {
+			failed = errors.Join(failed, c.work(ctx, one.Campaign, open, now))
 		}
-		failed = errors.Join(failed, c.work(ctx, one, w.Open(now), now))
 	}
 	return failed
 }
@@ -113,9 +117,9 @@ func (c *Campaigns) place(ctx context.Context, tx *db.Tx, one *Campaign, l Lead,
 	call, err := c.caller.Place(ctx, tx, at)
 	switch {
 	case errors.Is(err, ErrDoNotCall):
-		return saveLead(ctx, tx, l, Blacklisted, time.Time{})
+		return c.refused(ctx, tx, *one, l, Blocked, now)
 	case errors.Is(err, ErrUnreachable):
-		return saveLead(ctx, tx, l, Exhausted, time.Time{})
+		return c.refused(ctx, tx, *one, l, NumberWrong, now)
 	case err != nil:
 		return err
 	}
@@ -130,6 +134,19 @@ func (c *Campaigns) place(ctx context.Context, tx *db.Tx, one *Campaign, l Lead,
 	_, err = tx.Exec(ctx, `UPDATE leads SET status = 'processing', attempts = $1, dial_no = $2, due_at = NULL, last_call_id = $3, updated_at = $4 WHERE id = $5`,
 		attempts, at.DialNo, call, db.At(now), l.ID)
 	return err
+}
+
+// refused moves a lead on whose number, or whose contact's, is never called.
+func (c *Campaigns) refused(ctx context.Context, tx *db.Tx, one Campaign, l Lead, r Result, now time.Time) error {
+	lead, err := c.Lead(ctx, tx, l.Owner, l.ID)
+	if err == nil && l.ParentID != nil {
+		lead, err = c.Lead(ctx, tx, l.Owner, *l.ParentID)
+	}
+	if err != nil {
+		return err
+	}
+	o := Outcome{Result: r, EndAt: now}
+	return c.move(ctx, tx, one, lead, l, after(one.Settings.V, lead.Attempts, false, o), o)
 }
 
 // complete ends a campaign whose leads are all dealt with.
@@ -223,7 +240,7 @@ func outcomeOf(s Settings, e Ended) Outcome {
 // untried is the next secondary contact of a lead not dialled in this round.
 func untried(lead Lead, but LeadID) *Lead {
 	for i, k := range lead.Contacts {
-		if k.ID != but && k.Round < lead.Attempts && k.Status != Blacklisted && k.Status != Done {
+		if k.ID != but && k.Round < lead.Attempts && !k.Status.over() {
 			return &lead.Contacts[i]
 		}
 	}
@@ -232,12 +249,13 @@ func untried(lead Lead, but LeadID) *Lead {
 
 // move writes where the lead goes, and with it the contacts that were tried.
 func (c *Campaigns) move(ctx context.Context, tx *db.Tx, one Campaign, lead, dialled Lead, next Next, o Outcome) error {
-	if next.Status == Blacklisted && dialled.ID != lead.ID { // only the contact is blocked: go on as if not reached
-		if err := saveLead(ctx, tx, dialled, Blacklisted, time.Time{}); err != nil {
+	if (o.Result == Blocked || o.Result == NumberWrong) && dialled.ID != lead.ID { // the contact's fault: go on as if not reached
+		if err := saveLead(ctx, tx, dialled, next.Status, time.Time{}); err != nil {
 			return err
 		}
+		lead.Contacts = slices.DeleteFunc(slices.Clone(lead.Contacts), func(k Lead) bool { return k.ID == dialled.ID })
 		o.Result = NotReached
-		next = after(one.Settings.V, lead.Attempts, untried(lead, dialled.ID) != nil, o)
+		next = after(one.Settings.V, lead.Attempts, untried(lead, lead.ID) != nil, o)
 		dialled = lead
 	}
 	if dialled.ID != lead.ID {
@@ -262,7 +280,7 @@ func (c *Campaigns) move(ctx context.Context, tx *db.Tx, one Campaign, lead, dia
 		} else if k.Round == 0 {
 			continue
 		}
-		if k.Status == Done || k.Status == Blacklisted {
+		if k.Status.over() {
 			continue
 		}
 		if err := saveLead(ctx, tx, k, next.Status, time.Time{}); err != nil {

@@ -110,8 +110,10 @@ func (c *Campaigns) UpdateLead(ctx context.Context, owner int64, id LeadID, ch L
 		if l, err = c.Lead(ctx, tx, owner, id); err != nil {
 			return err
 		}
-		if l.Status == Processing && (ch.Campaign != nil || ch.Phone != nil || ch.Status != nil) {
-			return fault.New(fault.Conflict, "", "Lead is being called.")
+		if ch.Campaign != nil || ch.Phone != nil || ch.Status != nil {
+			if err := c.idle(ctx, tx, l); err != nil {
+				return err
+			}
 		}
 		return c.changeLead(ctx, tx, l, ch)
 	})
@@ -121,8 +123,21 @@ func (c *Campaigns) UpdateLead(ctx context.Context, owner int64, id LeadID, ch L
 	return c.Lead(ctx, c.db, owner, id)
 }
 
+// idle refuses what must not change while a lead, or the lead of a contact, is being called.
+func (c *Campaigns) idle(ctx context.Context, tx *db.Tx, l Lead) (err error) {
+	if l.ParentID != nil {
+		if l, err = c.Lead(ctx, tx, l.Owner, *l.ParentID); err != nil {
+			return err
+		}
+	}
+	if l.Status == Processing {
+		return fault.New(fault.Conflict, "", "Lead is being called.")
+	}
+	return nil
+}
+
 func (c *Campaigns) changeLead(ctx context.Context, tx *db.Tx, l Lead, ch LeadChange) error {
-	moved := ch.Campaign != nil && *ch.Campaign != l.CampaignID
+	moved := ch.Campaign != nil && *ch.Campaign != l.CampaignID && l.ParentID == nil
 	if moved {
 		l.CampaignID = *ch.Campaign
 	}
@@ -136,22 +151,29 @@ func (c *Campaigns) changeLead(ctx context.Context, tx *db.Tx, l Lead, ch LeadCh
 		}
 		open := l.Status == Created || l.Status == Scheduled || l.Status == Rescheduled
 		switch {
+		case l.ParentID != nil: // its lead says when it is dialled
 		case open && one.Status == InProgress:
 			l.Status, l.DueAt = Scheduled, db.At(tx.Now())
 		case l.Status == Scheduled:
 			l.Status, l.DueAt = Created, 0
 		}
 		if ch.Status != nil && *ch.Status == Created {
-			l.Attempts = 0
+			l.Attempts, l.Round = 0, 0
+			if err := again(ctx, tx, l.ID); err != nil {
+				return err
+			}
 		}
 	}
-	if ch.Phone != nil {
+	renamed := ch.Phone != nil && *ch.Phone != l.Phone
+	if renamed {
 		l.Phone = *ch.Phone
 	}
-	if (moved || ch.Phone != nil) && l.ParentID == nil {
+	if (moved || renamed) && l.ParentID == nil {
 		if err := c.single(ctx, tx, l.CampaignID, l.Phone, l.ID); err != nil {
 			return err
 		}
+	}
+	if moved || renamed || ch.Status != nil && *ch.Status == Created {
 		blocked, err := c.caller.Blocked(ctx, tx, l.Owner, []string{l.Phone})
 		if err != nil {
 			return err
@@ -167,8 +189,8 @@ func (c *Campaigns) changeLead(ctx context.Context, tx *db.Tx, l Lead, ch LeadCh
 			l.Variables.V = l.Variables.V.With(v)
 		}
 	}
-	_, err := tx.Exec(ctx, `UPDATE leads SET campaign_id = $1, phone_number = $2, status = $3, due_at = $4, attempts = $5, variables = $6, updated_at = $7 WHERE id = $8`,
-		l.CampaignID, l.Phone, l.Status, l.DueAt, l.Attempts, l.Variables, db.At(tx.Now()), l.ID)
+	_, err := tx.Exec(ctx, `UPDATE leads SET campaign_id = $1, phone_number = $2, status = $3, due_at = $4, attempts = $5, round = $6, variables = $7, updated_at = $8 WHERE id = $9`,
+		l.CampaignID, l.Phone, l.Status, l.DueAt, l.Attempts, l.Round, l.Variables, db.At(tx.Now()), l.ID)
 	if err == nil && moved {
 		_, err = tx.Exec(ctx, `UPDATE leads SET campaign_id = $1 WHERE parent_id = $2`, l.CampaignID, l.ID)
 	}
@@ -176,23 +198,58 @@ func (c *Campaigns) changeLead(ctx context.Context, tx *db.Tx, l Lead, ch LeadCh
 	return err
 }
 
+// again has the contacts of a lead that starts afresh dialled again.
+func again(ctx context.Context, tx *db.Tx, lead LeadID) error {
+	_, err := tx.Exec(ctx, `UPDATE leads SET round = 0, status = 'created', updated_at = $1 WHERE parent_id = $2 AND status <> 'blacklisted'`, db.At(tx.Now()), lead)
+	return err
+}
+
 // DeleteLead removes a lead and its contacts, unless it is being called.
 func (c *Campaigns) DeleteLead(ctx context.Context, owner int64, id LeadID) error {
 	return c.db.Do(ctx, func(tx *db.Tx) error {
-		n, err := tx.Exec(ctx, `DELETE FROM leads WHERE id = $1 AND account_id = $2 AND status <> 'processing'`, id, owner)
-		if err != nil || n > 0 {
+		l, err := c.Lead(ctx, tx, owner, id)
+		if err != nil {
 			return err
 		}
-		if _, err := c.Lead(ctx, tx, owner, id); err != nil {
+		if _, err := lock(ctx, tx, l.CampaignID); err != nil {
 			return err
 		}
-		return fault.New(fault.Conflict, "", "Lead is being called.")
+		if l, err = c.Lead(ctx, tx, owner, id); err != nil {
+			return err
+		}
+		if err := c.idle(ctx, tx, l); err != nil {
+			return err
+		}
+		tx.After(func() { c.changed(owner, l.CampaignID) })
+		_, err = tx.Exec(ctx, `DELETE FROM leads WHERE id = $1`, id)
+		return err
 	})
 }
 
-// Block marks the open leads and contacts with this number, after it was put on the do-not-call list.
+// Block marks the leads and contacts with this number, after it was put on the do-not-call list, those in a call left out.
 func (c *Campaigns) Block(ctx context.Context, tx *db.Tx, owner int64, phone string) error {
-	_, err := tx.Exec(ctx, `UPDATE leads SET status = 'blacklisted', due_at = NULL, updated_at = $1
+	var waiting []Lead // contacts whose turn has come: their leads must move on
+	err := tx.Select(ctx, &waiting, `SELECT `+leadColumns+leadFrom+` WHERE l.account_id = $1 AND l.phone_number = $2 AND l.parent_id IS NOT NULL
+		AND l.status = 'scheduled' ORDER BY l.campaign_id, l.id`, owner, phone)
+	if err != nil {
+		return err
+	}
+	for _, k := range waiting {
+		one, err := lock(ctx, tx, k.CampaignID)
+		if err != nil {
+			return err
+		}
+		if k, err = c.Lead(ctx, tx, owner, k.ID); err != nil {
+			return err
+		}
+		if k.Status != Scheduled {
+			continue
+		}
+		if err := c.refused(ctx, tx, one, k, Blocked, tx.Now()); err != nil {
+			return err
+		}
+	}
+	_, err = tx.Exec(ctx, `UPDATE leads SET status = 'blacklisted', due_at = NULL, updated_at = $1
 		WHERE account_id = $2 AND phone_number = $3 AND status <> 'processing'`, db.At(tx.Now()), owner, phone)
 	return err
 }

@@ -26,6 +26,9 @@ func (h *House) campaigns(context.Context) error {
 	h.LeadOf = h.leadOf
 	// Before the webhooks, which show the lead as the call left it.
 	h.Switchboard.Settled = append([]func(context.Context, *db.Tx, calls.Call) error{h.settleCampaign}, h.Switchboard.Settled...)
+	h.Calls.OnBlock(func(ctx context.Context, tx *db.Tx, owner accounts.ID, phone string) error {
+		return h.Campaigns.Block(ctx, tx, int64(owner), phone)
+	})
 	h.Numbers.OnDetach(func(ctx context.Context, tx *db.Tx, owner accounts.ID, id numbers.ID) error {
 		return h.Campaigns.ForgetNumber(ctx, tx, int64(owner), int64(id))
 	})

@@ -102,6 +102,12 @@ func (s *Server) one(top string) string {
 	return fmt.Sprintf("%d\n%s\n", a.Status, body)
 }
 
+// Keep names a value for the cases that follow, as a line "@name = path" does.
+func (s *Server) Keep(name, value string) { s.vars[name] = value }
+
+// Kept is a named value.
+func (s *Server) Kept(name string) string { return s.vars[name] }
+
 func (s *Server) fill(text string) string {
 	for name, value := range s.vars {
 		text = strings.ReplaceAll(text, "{{"+name+"}}", value)

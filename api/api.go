@@ -109,6 +109,11 @@ func New(d Deps) *API {
 		Away: db.Away, Observe: a.observer(),
 	}, a.table)
 	a.mux = a.beside()
+	if a.Switchboard != nil {
+		a.Switchboard.Answer(askWebCall, a.takeAsked)
+		a.Switchboard.Answer(askSimCall, a.placeAsked)
+		a.Switchboard.Answer(askListen, a.listenAsked)
+	}
 	return a
 }
 

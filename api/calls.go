@@ -308,7 +308,7 @@ func (a *API) whisper(ctx context.Context, in *whisperIn) (wire.Message, error) 
 	if err != nil {
 		return wire.Message{}, err
 	}
-	return wire.Message{Message: "The assistant was told."}, a.Switchboard.Whisper(ctx, c.ID, in.Text)
+	return wire.Message{Message: "The assistant was told."}, a.Switchboard.Whisper(ctx, c, in.Text)
 }
 
 func (a *API) typeIntoCall(ctx context.Context, in *whisperIn) (wire.Message, error) {
@@ -316,7 +316,7 @@ func (a *API) typeIntoCall(ctx context.Context, in *whisperIn) (wire.Message, er
 	if err != nil {
 		return wire.Message{}, err
 	}
-	return wire.Message{Message: "The assistant was told."}, a.Switchboard.Type(ctx, c.ID, in.Text)
+	return wire.Message{Message: "The assistant was told."}, a.Switchboard.Type(ctx, c, in.Text)
 }
 
 // followCall streams a call's events: those of the log first, then each as it happens, until the call is over. The id of
@@ -331,6 +331,7 @@ func (a *API) followCall(ctx context.Context, in *callRef, w http.ResponseWriter
 		return err
 	}
 	f := follower{a: a, call: c, out: out}
+	defer f.close()
 	for err == nil && !f.over {
 		err = f.round(ctx)
 	}
@@ -344,13 +345,29 @@ type follower struct {
 	out  *wire.Events
 	seq  int64 // last one sent
 	over bool
+
+	afar   <-chan switchboard.Watched // events of a call that another process holds; nil = not asked for
+	wanted func(context.Context)
+	forget func()
 }
 
-// round sends what is new in the log, then what happens here; of a call held elsewhere the log is read again in a moment.
+func (f *follower) close() {
+	if f.forget != nil {
+		f.forget()
+	}
+}
+
+// lookAgain is how often the log of a call that another process holds is read, whatever arrives.
+const lookAgain = time.Second
+
+// round sends what is new in the log, then what happens. What another process tells of its call may be lost on the way:
+// the log is read again in a moment.
 func (f *follower) round(ctx context.Context) error {
 	events, _, stop, here := f.a.Switchboard.Watch(f.call.ID)
 	if here {
 		defer stop()
+	} else if f.afar == nil {
+		f.afar, f.wanted, f.forget = f.a.Switchboard.WatchElsewhere(f.call.ID)
 	}
 	one, err := f.a.Calls.ByID(ctx, f.a.DB, f.call.ID)
 	if err != nil {
@@ -372,11 +389,32 @@ func (f *follower) round(ctx context.Context) error {
 	if here {
 		return f.live(ctx, events)
 	}
-	select {
-	case <-time.After(500 * time.Millisecond):
-		return f.out.Ping()
-	case <-ctx.Done():
-		return ctx.Err()
+	f.wanted(ctx)
+	return f.listen(ctx)
+}
+
+// listen sends what another process tells of the call, until the log is due to be read again: after a moment, or when
+// something before is missing.
+func (f *follower) listen(ctx context.Context) error {
+	again := time.After(lookAgain)
+	for {
+		select {
+		case e := <-f.afar:
+			if e.Type == "" || e.Seq > f.seq+1 {
+				return nil
+			}
+			body, err := wire.Marshal(e.Data)
+			if err == nil {
+				err = f.send(e.Seq, e.At, e.Type, body)
+			}
+			if err != nil {
+				return err
+			}
+		case <-again:
+			return f.out.Ping()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 }
 

@@ -2,10 +2,12 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"parley/calls"
 	"parley/fault"
+	"parley/switchboard"
 	"parley/wire"
 )
 
@@ -31,17 +33,36 @@ func (a *API) listenToCall(ctx context.Context, in *listenIn) (listenOut, error)
 	if in.found.Status != calls.InProgress {
 		return listenOut{}, calls.ErrOver
 	}
+	if !a.Switchboard.Holds(in.found.ID) {
+		var out listenOut
+		return out, a.Switchboard.AskHolder(ctx, in.found, askListen, in.SDP, &out)
+	}
+	return a.listenHere(ctx, in.found.ID, in.SDP)
+}
+
+const askListen = "call.listen"
+
+// listenAsked answers the offer of a listener that another process was given.
+func (a *API) listenAsked(ctx context.Context, body json.RawMessage) (any, error) {
+	var about switchboard.AboutCall
+	if err := json.Unmarshal(body, &about); err != nil {
+		return nil, err
+	}
+	return a.listenHere(ctx, about.Call, about.Text)
+}
+
+func (a *API) listenHere(ctx context.Context, id calls.ID, sdp string) (listenOut, error) {
 	if a.Browsers == nil {
 		return listenOut{}, fault.New(fault.Unavailable, "", "Service Unavailable")
 	}
-	leg, answer, err := a.Browsers.Accept(ctx, in.SDP)
+	leg, answer, err := a.Browsers.Accept(ctx, sdp)
 	if errors.Is(err, ErrBadOffer) {
 		return listenOut{}, wire.Invalid(fault.Field{Name: "sdp", Sentence: "The sdp field must be a WebRTC offer of a codec spoken here."})
 	}
 	if err != nil {
 		return listenOut{}, err
 	}
-	return listenOut{answer, []string{}}, a.Switchboard.Listen(in.found.ID, leg)
+	return listenOut{answer, []string{}}, a.Switchboard.Listen(id, leg)
 }
 
 type callMessage struct {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"strconv"
@@ -479,16 +480,44 @@ func (a *API) newSimCall(ctx context.Context, in *simCallIn) (data[simCalled], e
 	if _, err := a.world(ctx); err != nil {
 		return data[simCalled]{}, err
 	}
+	o := placed{in.From, in.To, scriptOf(in.Script)}
+	if a.Sim.Network() != nil {
+		out, err := a.place(ctx, o)
+		return data[simCalled]{out}, err
+	}
+	var out simCalled
+	return data[simCalled]{out}, a.Switchboard.Ask(ctx, "", askSimCall, o, &out)
+}
+
+// placed is a simulated caller's call on its way to a process that has a phone network.
+type placed struct {
+	From   string     `json:"from"`
+	To     string     `json:"to"`
+	Script []sim.Step `json:"script"`
+}
+
+const askSimCall = "sim.call"
+
+// placeAsked places the call that another process was asked for.
+func (a *API) placeAsked(ctx context.Context, body json.RawMessage) (any, error) {
+	var o placed
+	if err := json.Unmarshal(body, &o); err != nil {
+		return nil, err
+	}
+	return a.place(ctx, o)
+}
+
+func (a *API) place(ctx context.Context, o placed) (simCalled, error) {
 	n := a.Sim.Network()
 	if n == nil {
-		return data[simCalled]{}, fault.New(fault.Conflict, "", "This process has no phone network. Give it the role voice.")
+		return simCalled{}, fault.New(fault.Conflict, "", "This process has no phone network. Give it the role voice.")
 	}
-	id, call, err := n.Call(ctx, in.From, in.To, scriptOf(in.Script))
+	id, call, err := n.Call(ctx, o.From, o.To, o.Script)
 	out := simCalled{ID: id}
 	if call != 0 {
 		out.Call = &call
 	}
-	return data[simCalled]{out}, err
+	return out, err
 }
 
 type simCallRef struct {

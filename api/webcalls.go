@@ -2,11 +2,11 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
 	"parley/assistants"
-	"parley/calls"
 	"parley/chats"
 	"parley/fault"
 	"parley/lines"
@@ -78,23 +78,53 @@ func (a *API) webCall(ctx context.Context, in *webCallIn) (webCallOut, error) {
 	if err != nil {
 		return webCallOut{}, err
 	}
-	if a.Browsers == nil {
-		return webCallOut{}, fault.New(fault.Unavailable, "", "Service Unavailable")
+	o := offered{in.AssistantID.V.UUID, in.SDP, in.Variables, wire.RequestID(ctx)}
+	if a.Browsers != nil {
+		return a.take(ctx, x, o)
 	}
-	leg, answer, err := a.Browsers.Accept(ctx, in.SDP)
+	var out webCallOut
+	return out, a.Switchboard.Ask(ctx, "", askWebCall, o, &out)
+}
+
+// offered is a browser's offer on its way to a process that holds calls.
+type offered struct {
+	Assistant string       `json:"assistant"`
+	SDP       string       `json:"sdp"`
+	Variables wire.Scalars `json:"variables"`
+	Request   string       `json:"request"`
+}
+
+const askWebCall = "web.call"
+
+// takeAsked takes the offer that another process was given.
+func (a *API) takeAsked(ctx context.Context, body json.RawMessage) (any, error) {
+	var o offered
+	if err := json.Unmarshal(body, &o); err != nil {
+		return nil, err
+	}
+	if a.Browsers == nil {
+		return nil, fault.New(fault.Unavailable, "", "Service Unavailable")
+	}
+	x, err := a.callable(ctx, wire.Ref{UUID: o.Assistant})
+	if err != nil {
+		return nil, err
+	}
+	return a.take(ctx, x, o)
+}
+
+// take answers an offer here.
+func (a *API) take(ctx context.Context, x assistants.Assistant, o offered) (webCallOut, error) {
+	leg, answer, err := a.Browsers.Accept(ctx, o.SDP)
 	if errors.Is(err, ErrBadOffer) {
 		return webCallOut{}, wire.Invalid(fault.Field{Name: "sdp", Sentence: "sdp is no offer of a codec spoken here"})
 	}
 	if err != nil {
 		return webCallOut{}, err
 	}
-	w, err := a.Switchboard.Web(ctx, x, leg, in.Variables, wire.RequestID(ctx))
+	w, err := a.Switchboard.Web(ctx, x, leg, o.Variables, o.Request)
 	return webCallOut{true, w.Call.UUID, w.Token, answer, []string{}}, err
 }
 
-func (a *API) endWebCall(_ context.Context, in *endWebCallIn) (statusOut, error) {
-	if !a.Switchboard.EndWeb(in.UUID.UUID, in.Token) {
-		return statusOut{}, calls.ErrNotFound
-	}
-	return statusOut{true}, nil
+func (a *API) endWebCall(ctx context.Context, in *endWebCallIn) (statusOut, error) {
+	return statusOut{true}, a.Switchboard.EndWeb(ctx, in.UUID.UUID, in.Token)
 }

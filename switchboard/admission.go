@@ -39,6 +39,18 @@ func (s *Switchboard) full(providers []string) bool {
 	return !ok
 }
 
+// tight reports whether some engine of this process serves as many conversations as it can.
+func (s *Switchboard) tight() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for p, most := range s.Engines.Most {
+		if s.using[p] >= most {
+			return true
+		}
+	}
+	return false
+}
+
 // errFull is the answer when a ceiling of parallel calls is reached.
 func errFull() error {
 	f := fault.New(fault.TooMany, "", "Too many calls in progress.")

@@ -6,7 +6,6 @@ import (
 
 	"parley/calls"
 	"parley/db"
-	"parley/fault"
 	"parley/voice"
 )
 
@@ -51,23 +50,34 @@ func (s *Switchboard) talking(id calls.ID) (*voice.Session, *recorder) {
 	return l.session, l.record
 }
 
-// ErrElsewhere says that a call is held by another process.
-var ErrElsewhere = fault.New(fault.Conflict, "", "Call is not in progress.")
+// Whisper gives the assistant of a running call a hint, wherever the call is held.
+func (s *Switchboard) Whisper(ctx context.Context, c calls.Call, text string) error {
+	if s.find(c.ID) == nil {
+		return s.AskHolder(ctx, c, askHint, text, nil)
+	}
+	return s.hint(ctx, c.ID, text)
+}
 
-// Whisper gives the assistant of a running call a hint.
-func (s *Switchboard) Whisper(ctx context.Context, id calls.ID, text string) error {
+func (s *Switchboard) hint(ctx context.Context, id calls.ID, text string) error {
 	session, _ := s.talking(id)
 	if session == nil || session.Hint(ctx, text) != nil {
-		return ErrElsewhere
+		return calls.ErrOver
 	}
 	return nil
 }
 
-// Type takes written text as the caller's turn.
-func (s *Switchboard) Type(ctx context.Context, id calls.ID, text string) error {
+// Type takes written text as the caller's turn, wherever the call is held.
+func (s *Switchboard) Type(ctx context.Context, c calls.Call, text string) error {
+	if s.find(c.ID) == nil {
+		return s.AskHolder(ctx, c, askSay, text, nil)
+	}
+	return s.say(ctx, c.ID, text)
+}
+
+func (s *Switchboard) say(ctx context.Context, id calls.ID, text string) error {
 	session, _ := s.talking(id)
 	if session == nil || session.Say(ctx, text) != nil {
-		return ErrElsewhere
+		return calls.ErrOver
 	}
 	return nil
 }

@@ -86,17 +86,21 @@ func (s *Switchboard) lastSign(ctx context.Context, c calls.Call) (time.Time, er
 
 func latest(ts ...time.Time) time.Time { return slices.MaxFunc(ts, time.Time.Compare) }
 
-// Run renews the leases of this process's calls and carries out the hang-ups it was asked for, until ctx ends. Calls that
+// Run renews the leases of this process's calls, carries out the hang-ups it was asked for and answers the questions of
+// other processes, until ctx ends. Calls that
 // could not be renewed in time are hung up: another process may have ended their record.
 func (s *Switchboard) Run(ctx context.Context) error {
 	poke := make(chan struct{}, 1)
-	forget := s.DB.Listen(stopChannel, func(string) {
+	wake := func(string) {
 		select {
 		case poke <- struct{}{}:
 		default:
 		}
-	})
-	defer forget()
+	}
+	defer s.DB.Listen(stopChannel, wake)()
+	defer s.DB.Listen(askChannel, wake)()
+	defer s.DB.Listen(watchChannel, s.watched)()
+	defer s.asked.Wait()
 	if err := s.Recover(ctx); err != nil && ctx.Err() == nil {
 		s.Log.Error("calls of an earlier life not ended", "error", err) // the reaper will
 	}
@@ -118,6 +122,9 @@ func (s *Switchboard) Run(ctx context.Context) error {
 			if err := s.reap(ctx); err != nil {
 				s.Log.Error("lost calls not ended", "error", err)
 			}
+		}
+		if s.DB.Postgres() {
+			s.hearQuestions(ctx)
 		}
 		if len(s.held()) == 0 {
 			renewed = time.Now()

@@ -58,7 +58,7 @@ func (t *tap) admit(ear chan []int16) (first bool, err error) {
 	defer t.mu.Unlock()
 	switch {
 	case t.closed:
-		return false, ErrElsewhere
+		return false, calls.ErrOver
 	case len(t.ears) == mostListeners:
 		return false, fault.New(fault.TooMany, "", "Too many people listen to this call.")
 	}
@@ -118,7 +118,7 @@ func (s *Switchboard) Listen(id calls.ID, leg lines.Leg) error {
 	tap := s.tapped(id)
 	if tap == nil {
 		_ = leg.Reject(480)
-		return ErrElsewhere
+		return calls.ErrOver
 	}
 	heard, stop, err := tap.listen()
 	if err != nil {
@@ -136,6 +136,9 @@ func (s *Switchboard) Listen(id calls.ID, leg lines.Leg) error {
 	}
 	return nil
 }
+
+// Holds reports whether a call is held here.
+func (s *Switchboard) Holds(id calls.ID) bool { return s.find(id) != nil }
 
 func (s *Switchboard) tapped(id calls.ID) *tap {
 	l := s.find(id)

@@ -33,7 +33,7 @@ func (l *lab) listenTo(_ assistants.Assistant, recorded bool) {
 	ear := linetest.NewLeg(lines.Info{ID: "ear", Kind: "web"})
 	l.must(l.Listen(c.ID, ear))
 	<-ear.Answered()
-	l.must(l.Type(l.t.Context(), c.ID, "hello"))
+	l.must(l.Type(l.t.Context(), c, "hello"))
 	tick, limit := time.NewTicker(10*time.Millisecond), time.After(10*time.Second)
 	defer tick.Stop()
 	for audio.Level(ear.Line().Sent()) < -60 {

@@ -133,18 +133,34 @@ func (s *Switchboard) reachable(phone string) bool {
 	return slices.ContainsFunc(s.Countries, func(c string) bool { return strings.EqualFold(c, country) })
 }
 
+// turnTime is how long a call waits for a process with a free line, when other processes may have one.
+const turnTime = 10 * time.Second
+
 // dialJob takes a call that is waiting to be placed; placing it goes on after the job is done. A call is placed at most
-// once, whatever becomes of this process.
+// once, whatever becomes of this process. One that keeps all the lines it has leaves it to others for a moment.
 func (s *Switchboard) dialJob(ctx context.Context, job jobs.Job) error {
 	var args callArgs
 	if err := job.Decode(&args); err != nil {
 		return jobs.Never(err)
+	}
+	if s.DB.Postgres() && s.tight() && s.othersMayDial(ctx, args.ID) {
+		return jobs.Snooze(s.DB.Now().Add(200 * time.Millisecond))
 	}
 	taken := make(chan error, 1)
 	if !s.spawn(func() { s.dial(ctx, args.ID, taken) }) {
 		return jobs.Snooze(s.DB.Now().Add(time.Second)) // another process may take it
 	}
 	return <-taken
+}
+
+// othersMayDial reports whether this process has no line for a call that is young enough to wait for one elsewhere.
+func (s *Switchboard) othersMayDial(ctx context.Context, id calls.ID) bool {
+	c, err := s.Calls.ByID(ctx, s.DB, id)
+	if err != nil || time.Since(c.CreatedReal.Time()) >= turnTime {
+		return false
+	}
+	a, err := s.Assistants.Get(ctx, s.DB, c.Owner, wire.Ref{ID: int64(*c.AssistantID)})
+	return err == nil && s.full(s.providers(a))
 }
 
 // dial claims a call and places it. taken hears as soon as the call is ours, or cannot be.

@@ -101,6 +101,8 @@ type Switchboard struct {
 	stop    context.CancelCauseFunc
 	began   time.Time
 	waiting chan assistants.ID // to be made ready
+	answers map[string]Answerer
+	asked   sync.WaitGroup // questions being answered
 
 	mu       sync.Mutex
 	live     map[calls.ID]*live
@@ -124,6 +126,9 @@ type live struct {
 	tap     *tap // nil until the call is answered
 	leg     lines.Leg
 	attempt []calls.Message // signalling of a call that nobody answered
+
+	relaying   bool      // its events are sent to other processes,
+	relayUntil time.Time // until then
 }
 
 // lease is how long a silent process keeps its calls; it renews four times as often.
@@ -134,9 +139,11 @@ func New(d Deps) *Switchboard {
 	if d.Log == nil {
 		d.Log = slog.Default()
 	}
-	s := &Switchboard{Deps: d, live: map[calls.ID]*live{}, byUUID: map[string]*live{}, using: map[string]int{}, began: time.Now(), waiting: make(chan assistants.ID, 16)}
+	s := &Switchboard{Deps: d, live: map[calls.ID]*live{}, byUUID: map[string]*live{}, using: map[string]int{}, began: time.Now(), waiting: make(chan assistants.ID, 16),
+		answers: map[string]Answerer{}}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
 	s.registerJobs()
+	s.answerCalls()
 	return s
 }
 

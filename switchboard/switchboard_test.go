@@ -408,10 +408,10 @@ func TestWebCall(t *testing.T) {
 		if c.Type != calls.Web || c.ClientPhone != nil || c.AssistantPhone != nil || c.AnsweredBy != calls.Human {
 			l.t.Errorf("%+v", c)
 		}
-		if l.EndWeb(c.UUID, "wrong") || l.EndWeb("nope", w.Token) {
+		if l.EndWeb(t.Context(), c.UUID, "wrong") == nil || l.EndWeb(t.Context(), "nope", w.Token) == nil {
 			l.t.Error("ended by a stranger")
 		}
-		if !l.EndWeb(c.UUID, w.Token) {
+		if l.EndWeb(t.Context(), c.UUID, w.Token) != nil {
 			l.t.Error("not ended")
 		}
 		c = l.until(status(calls.Completed))
@@ -430,8 +430,8 @@ func TestTypedAndWhispered(t *testing.T) {
 		watched, _, stop, _ := l.watch(c.ID)
 		defer stop()
 		l.heard(watched, "turn.assistant")
-		l.must(l.Whisper(t.Context(), c.ID, "be kind"))
-		l.must(l.Type(t.Context(), c.ID, "typed words"))
+		l.must(l.Whisper(t.Context(), c, "be kind"))
+		l.must(l.Type(t.Context(), c, "typed words"))
 		e := l.heard(watched, "turn.user")
 		if b, _ := json.Marshal(e.Data); string(b) != `{"text":"typed words","language":"en","source":"chat"}` {
 			l.t.Errorf("%s", b)
@@ -441,7 +441,7 @@ func TestTypedAndWhispered(t *testing.T) {
 		if *c.Reason != calls.MediaTimeout {
 			l.t.Errorf("%+v", c)
 		}
-		if err := l.Type(t.Context(), c.ID, "too late"); !fault.Is(err, fault.Conflict) {
+		if err := l.Type(t.Context(), c, "too late"); !fault.Is(err, fault.Conflict) {
 			l.t.Errorf("typed into a finished call: %v", err)
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
+	"errors"
 	"time"
 
 	"parley/assistants"
@@ -83,14 +84,31 @@ func (s *Switchboard) answerWeb(l *live, leg lines.Leg, a assistants.Assistant) 
 	s.converse(l, leg, a)
 }
 
-// EndWeb ends a web call in the browser's name; false when there is no such call here or the token is another's.
-func (s *Switchboard) EndWeb(uuid, token string) bool {
+// EndWeb ends a web call in the browser's name, wherever it is held; calls.ErrNotFound when there is no such call or the
+// token is another's.
+func (s *Switchboard) EndWeb(ctx context.Context, uuid, token string) error {
+	err := s.leave(uuid, token)
+	if err == nil || !s.DB.Postgres() {
+		return err
+	}
+	c, err := s.Calls.ByUUID(ctx, s.DB, uuid)
+	if err == nil {
+		err = s.AskHolder(ctx, c, askLeave, token, nil)
+	}
+	if errors.Is(err, calls.ErrOver) {
+		return calls.ErrNotFound
+	}
+	return err
+}
+
+// leave ends a web call that is held here.
+func (s *Switchboard) leave(uuid, token string) error {
 	s.mu.Lock()
 	l := s.byUUID[uuid]
 	s.mu.Unlock()
 	if l == nil || l.token == "" || subtle.ConstantTimeCompare([]byte(l.token), []byte(token)) != 1 {
-		return false
+		return calls.ErrNotFound
 	}
 	l.stop(voice.CustomerHangup)
-	return true
+	return nil
 }

@@ -100,6 +100,9 @@ type Config struct {
 	Retention struct {
 		RecordingsDays *int `key:"recordings_days" min:"1"`
 	} `key:"retention"`
+	Shutdown struct {
+		Grace time.Duration `key:"grace" min:"0" max:"300" doc:"seconds that running calls and requests may go on after SIGTERM"`
+	} `key:"shutdown"`
 }
 
 // Telephony is what calls may do.
@@ -178,6 +181,7 @@ func Default() *Config {
 	c.Conversations.PublicHistory = "widget"
 	c.Calendar.USURL, c.Calendar.EUURL = "https://api.cal.com", "https://api.cal.eu"
 	c.Webhooks.LongTail = true
+	c.Shutdown.Grace = 30 * time.Second
 	c.WhatsApp.ResponseDelay, c.WhatsApp.VoiceCallMinLimit = 2*time.Second, 1000
 	return c
 }

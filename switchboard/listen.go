@@ -127,7 +127,7 @@ func (s *Switchboard) Listen(id calls.ID, leg lines.Leg) error {
 	}
 	if !s.spawn(func() {
 		defer stop()
-		defer hangUp(leg)
+		defer s.hangUp(leg)
 		s.playTo(leg, heard, tap.media.Rate())
 	}) {
 		stop()

@@ -11,15 +11,17 @@ import (
 	"parley/voice"
 )
 
-// hangupTime bounds how long we wait for the far end to confirm a hang-up.
-const hangupTime = 5 * time.Second
+const (
+	hangupTime     = 5 * time.Second // how long the far end may take to confirm a hang-up
+	lastHangupTime = time.Second     // and when the process is to stop
+)
 
 // converse holds the conversation on an answered leg and closes the record.
 func (s *Switchboard) converse(l *live, leg lines.Leg, a assistants.Assistant) {
 	call, err := s.Calls.Answers(s.ctx, s.DB, l.call.ID)
 	if err != nil {
 		s.Log.Error("answer not recorded", "call", l.call.ID, "error", err)
-		hangUp(leg)
+		s.hangUp(leg)
 		s.wrapUp(l, calls.Over{Reason: calls.EngineFailure})
 		return
 	}
@@ -31,7 +33,7 @@ func (s *Switchboard) converse(l *live, leg lines.Leg, a assistants.Assistant) {
 	parts.Observe = rec.observe
 	hung := make(chan struct{})
 	parts.Ended = func(voice.Reason) {
-		go func() { hangUp(leg); close(hung) }()
+		go func() { s.hangUp(leg); close(hung) }()
 	}
 	tap := &tap{media: media}
 	var tape *tape
@@ -72,9 +74,11 @@ func (l *live) sendDigits(ctx context.Context, keys string) error {
 	return session.SendDigits(ctx, keys)
 }
 
-func hangUp(leg lines.Leg) {
+// hangUp tells the far end that the call is over and waits a little for its answer: less when the process is to stop.
+func (s *Switchboard) hangUp(leg lines.Leg) {
 	ctx, stop := context.WithTimeout(context.Background(), hangupTime)
 	defer stop()
+	defer context.AfterFunc(s.ctx, func() { time.AfterFunc(lastHangupTime, stop) })()
 	_ = leg.Hangup(ctx)
 }
 

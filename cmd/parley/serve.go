@@ -25,8 +25,8 @@ import (
 	"parley/wire"
 )
 
-// drainTime is how long running calls and requests may go on after SIGTERM.
-const drainTime = 30 * time.Second
+// lastJobs is how long jobs may go on when calls and requests are over; they go back into the queue.
+const lastJobs = 2 * time.Second
 
 func newServe() *cobra.Command {
 	cmd := &cobra.Command{Use: "serve", Short: "Run the server", Args: cobra.NoArgs,
@@ -103,7 +103,7 @@ func (s *server) foundations(ctx context.Context) (err error) {
 	}
 	s.closers = append(s.closers, s.db.Close)
 
-	s.jobs = jobs.NewRunner(s.db, s.queues()...)
+	s.jobs = jobs.NewRunner(s.db, append(s.queues(), jobs.Grace(lastJobs))...)
 	s.metrics.MustRegister(s.jobs)
 	s.background = append(s.background, s.jobs.Run)
 
@@ -195,7 +195,7 @@ func (s *server) run(ctx context.Context) error {
 	}
 	select {
 	case <-ctx.Done():
-		slog.Info("stopping", "at_most", drainTime)
+		slog.Info("stopping", "at_most", s.cfg.Shutdown.Grace)
 	case <-failed.Done():
 	}
 	s.finish(web)
@@ -203,9 +203,9 @@ func (s *server) run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// finish refuses new work and waits for what runs, at most drainTime.
+// finish refuses new work and waits for what runs, at most the configured grace.
 func (s *server) finish(web *http.Server) {
-	ctx, stop := context.WithTimeout(context.Background(), drainTime)
+	ctx, stop := context.WithTimeout(context.Background(), s.cfg.Shutdown.Grace)
 	defer stop()
 	s.api.Drain()
 	for _, drain := range s.drain {

@@ -304,8 +304,10 @@ func TestHangUpWhileItRings(t *testing.T) {
 // it was known to go on, and keeps what was recorded (contract 14.5).
 func TestCrash(t *testing.T) {
 	each(t, func(l *lab) {
+		life := &Switchboard{Deps: l.Deps, live: map[calls.ID]*live{}, began: time.Now()} // the next one of the process n9
+		life.Node = "n9"
 		add := func() calls.Call {
-			c, err := l.Calls.Create(t.Context(), l.DB, calls.NewCall{Owner: l.owner, Type: calls.Inbound, AssistantName: "D", Currency: "USD", Node: "n1", Lease: lease})
+			c, err := l.Calls.Create(t.Context(), l.DB, calls.NewCall{Owner: l.owner, Type: calls.Inbound, AssistantName: "D", Currency: "USD", Node: "n9", Lease: lease})
 			l.must(err)
 			return c
 		}
@@ -323,7 +325,7 @@ func TestCrash(t *testing.T) {
 		_, err = l.DB.Exec(t.Context(), `UPDATE call_events SET at_real = $1 WHERE call_id = $2 AND type = 'call.state'`, db.At(answered), talked.ID)
 		l.must(err)
 		tape := cutOff(t, l.Scratch, talked.ID, now.Add(-25*time.Second))
-		l.must(l.Recover(t.Context()))
+		l.must(life.Recover(t.Context()))
 		l.until(func(c calls.Call) bool { return c.ID == talked.ID && c.Status == calls.Completed })
 		for id, want := range map[calls.ID]calls.Status{rang.ID: calls.Failed, talked.ID: calls.Completed} {
 			if c := l.stored(id); c.Status != want || *c.Reason != calls.ServerRestart {
@@ -340,7 +342,7 @@ func TestCrash(t *testing.T) {
 		if _, err := os.Stat(tape); !os.IsNotExist(err) {
 			l.t.Errorf("the scratch file stays: %v", err)
 		}
-		l.must(l.Recover(t.Context()))
+		l.must(life.Recover(t.Context()))
 	})
 }
 

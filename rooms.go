@@ -25,6 +25,7 @@ var May = []struct{ Room, Imports string }{
 	{"catalog", "foundations"},
 	{"knowledge", "foundations accounts"},
 	{"tools", "foundations accounts"},
+	{"calendar", "foundations"},
 	{"assistants", "foundations accounts catalog"},
 	{"calls", "foundations accounts assistants"},
 	{"webhooks", "foundations accounts"},
@@ -37,7 +38,7 @@ var May = []struct{ Room, Imports string }{
 	{"lines", "foundations"},
 	{"agent", "foundations assistants tools knowledge"},
 	{"voice", "foundations agent lines"},
-	{"switchboard", "foundations voice lines agent accounts assistants billing calls campaigns catalog knowledge numbers tools webhooks"},
+	{"switchboard", "foundations voice lines agent accounts assistants billing calendar calls campaigns catalog knowledge numbers tools webhooks"},
 
 	// Vendors fill roles that the rooms above define.
 	{"providers", "foundations agent voice lines knowledge numbers messaging billing"},

@@ -79,7 +79,7 @@ type Effects struct {
 	SendDigits func(ctx context.Context, digits string) error
 	// SwitchTo lets another assistant take over.
 	SwitchTo func(ctx context.Context, t BuiltIn) error
-	// Calendar runs check_availability or book_appointment.
+	// Calendar runs check_availability or book_appointment; all arguments that must be there are.
 	Calendar func(ctx context.Context, t BuiltIn, function string, args map[string]any) (any, error)
 }
 
@@ -98,7 +98,7 @@ func BuiltIns(tools []BuiltIn, e Effects, v Values, now time.Time) []Function {
 			t.Description = defaultDescription[t.Type]
 		}
 		t.Description = Fill(t.Description, v, Written)
-		made := builtIn(t, e, now)
+		made := builtIn(t, e, v, now)
 		if len(made) == 0 {
 			continue
 		}
@@ -121,7 +121,7 @@ var defaultDescription = map[string]string{
 	"assistant_transfer":   "Use when the other assistant should take over.",
 }
 
-func builtIn(t BuiltIn, e Effects, now time.Time) []Function {
+func builtIn(t BuiltIn, e Effects, v Values, now time.Time) []Function {
 	switch {
 	case t.Type == "end_call" && e.EndCall != nil:
 		return []Function{endCall(t, e.EndCall)}
@@ -134,7 +134,7 @@ func builtIn(t BuiltIn, e Effects, now time.Time) []Function {
 	case t.Type == "assistant_transfer" && e.SwitchTo != nil:
 		return []Function{switchTo(t, e.SwitchTo)}
 	case t.Type == "calendar_integration" && e.Calendar != nil:
-		return calendar(t, e.Calendar)
+		return calendar(t, e.Calendar, v)
 	}
 	return nil
 }
@@ -205,46 +205,6 @@ func switchTo(t BuiltIn, do func(context.Context, BuiltIn) error) Function {
 		}
 		return Result{Value: map[string]any{"status": "transferred"}, Over: true}
 	}}
-}
-
-func calendar(t BuiltIn, do func(context.Context, BuiltIn, string, map[string]any) (any, error)) []Function {
-	book := []param{
-		{"start", "string", "Start of a free slot, as check_availability gave it.", nil, true},
-		{"name", "string", "Full name of the person the appointment is for.", nil, true},
-		{"email", "string", "E-mail address for the confirmation.", nil, true},
-		{"phone", "string", "Phone number of that person.", nil, false},
-	}
-	for _, f := range t.Booking {
-		book = append(book, param{f.Slug, bookingType(f.Type), f.Label, f.Options, f.Required})
-	}
-	run := func(name string) func(context.Context, json.RawMessage) Result {
-		return func(ctx context.Context, raw json.RawMessage) Result {
-			args := map[string]any{}
-			if err := json.Unmarshal(raw, &args); err != nil && len(raw) > 0 {
-				return Failed("arguments must be a JSON object")
-			}
-			value, err := do(ctx, t, name, args)
-			if err != nil {
-				return Failed("%s", err)
-			}
-			return Result{Value: value}
-		}
-	}
-	check := object(
-		param{"date_from", "string", "First day to look at, YYYY-MM-DD.", nil, true},
-		param{"date_to", "string", "Last day to look at, YYYY-MM-DD.", nil, true})
-	return []Function{
-		{Tool{"check_availability", t.Description + " Lists free appointment slots.", check}, run("check_availability")},
-		{Tool{"book_appointment", t.Description + " Books a slot that is free.", object(book...)}, run("book_appointment")},
-	}
-}
-
-func bookingType(t string) string {
-	switch t {
-	case "number", "boolean":
-		return t
-	}
-	return "string"
 }
 
 // Search is the function search_knowledgebase.

@@ -38,7 +38,7 @@ func (e *effects) all() agent.Effects {
 		SendDigits:   func(_ context.Context, d string) error { note("dtmf " + d); return nil },
 		SwitchTo:     func(_ context.Context, b agent.BuiltIn) error { note("switch " + b.Description); return nil },
 		Calendar: func(_ context.Context, _ agent.BuiltIn, f string, a map[string]any) (any, error) {
-			note(f + " " + agent.Text(a["start"]))
+			note(strings.TrimSpace(strings.Join([]string{f, agent.Text(a["start"]), agent.Text(a["name"]), agent.Text(a["email"])}, " ")))
 			return []string{"free"}, nil
 		},
 	}
@@ -81,7 +81,11 @@ func TestBuiltInEffects(t *testing.T) {
 		{"end_call", `{}`, "end", `{"status":"ended"}`},
 		{"send_dtmf", `{"digits":"12w#"}`, "dtmf 12w#", `{"digits":"12w#","status":"sent"}`},
 		{"send_dtmf", `{"digits":"hello"}`, "", `{"error":"digits must be 1 to 32 of 0-9 * # A-D w"}`},
-		{"book_appointment_2", `{"start":"2027-03-02T10:00:00Z"}`, "book_appointment 2027-03-02T10:00:00Z", `["free"]`},
+		{"book_appointment_2", `{"start":"2027-03-02T10:00:00Z","name":"Mia","email":"mia@x.example"}`, "book_appointment 2027-03-02T10:00:00Z Mia mia@x.example", `["free"]`},
+		{"book_appointment_2", `{"start":"2027-03-02T10:00:00Z","email":" "}`, "", `{"error":"missing arguments: name, email"}`},
+		{"book_appointment", `{"start":"2027-03-02T10:00:00Z","name":"Mia","email":"mia@x.example"}`, "", `{"error":"missing argument: company-size"}`},
+		{"book_appointment", `{"start":"2027-03-02T10:00:00Z","name":"Mia","email":"mia@x.example","company-size":"12"}`, "", `{"error":"company-size must be one of: 1-10, 11+"}`},
+		{"check_availability", `{"date_from":"2027-03-02"}`, "", `{"error":"missing argument: date_to"}`},
 		{"transfer_to_assistant", `{}`, "switch Sales.", `{"status":"transferred"}`},
 	} {
 		var e effects

@@ -26,7 +26,7 @@ func (h *House) calls(context.Context) error {
 	})
 	h.Switchboard = switchboard.New(switchboard.Deps{
 		DB: h.DB, Jobs: h.on.Jobs, Calls: h.Calls, Assistants: h.Assistants, Catalog: h.Catalog, Tools: h.Tools, Accounts: h.Accounts,
-		Numbers: callNumbers{h}, Funds: callFunds{h.Billing}, Files: h.Blobs, Engines: h.on.Engines.Talk, Search: h.search,
+		Numbers: callNumbers{h}, Funds: callFunds{h.Billing}, Files: h.Blobs, Engines: h.on.Engines.Talk, Search: h.search, Calendar: h.booking,
 		Settled: []func(context.Context, *db.Tx, calls.Call) error{h.ReportCall},
 		Node:    h.on.Node, Scratch: c.DataPath("scratch"), Currency: c.Billing.Currency, Countries: c.Telephony.AllowedCountries,
 	})

@@ -12,6 +12,7 @@ import (
 	"parley/assistants"
 	"parley/billing"
 	"parley/blobs"
+	"parley/calendar"
 	"parley/chats"
 	"parley/db"
 	"parley/knowledge"
@@ -29,6 +30,19 @@ func (h *House) tools(context.Context) error {
 	return nil
 }
 
+// calendars: the services that assistants book at.
+func (h *House) calendars(context.Context) error {
+	at := h.on.Config.Calendar
+	h.calendar = calendar.New(h.Guard, at.USURL, at.EUURL)
+	h.closers = append(h.closers, func() error { h.calendar.Close(); return nil })
+	return nil
+}
+
+// booking carries out a function of an assistant's calendar, in the assistant's time zone.
+func (h *House) booking(ctx context.Context, a assistants.Assistant, t agent.BuiltIn, function string, args map[string]any) (any, error) {
+	return h.calendar.Run(ctx, t.Raw, function, args, a.Location())
+}
+
 // webhooks: what customers' servers are told.
 func (h *House) webhooks(context.Context) error {
 	h.Webhooks = webhooks.New(h.DB, h.on.Jobs, h.Guard, h.on.Box, h.on.Config.Webhooks.LongTail)
@@ -39,7 +53,7 @@ func (h *House) webhooks(context.Context) error {
 // chats: conversations in text.
 func (h *House) chats(context.Context) error {
 	h.Chats = chats.New(h.DB, h.on.Jobs, h.Assistants,
-		chats.Mind{Engine: h.ChatEngine, Tools: h.chatTools, Search: h.search}, h.chatMoney(), h.reportEnding)
+		chats.Mind{Engine: h.ChatEngine, Tools: h.chatTools, Search: h.search, Calendar: h.booking}, h.chatMoney(), h.reportEnding)
 	h.Chats.OnEvent(func(e chats.Event) { h.tell(e.Owner, "conversation", e) })
 	h.Webhooks.OnChange(func(owner accounts.ID, id int64) { h.tell(owner, "delivery", map[string]int64{"id": id}) })
 	return nil

@@ -14,6 +14,7 @@ import (
 	"parley/assistants"
 	"parley/billing"
 	"parley/blobs"
+	"parley/calendar"
 	"parley/calls"
 	"parley/catalog"
 	"parley/config"
@@ -63,6 +64,8 @@ type House struct {
 	// LeadOf gives lead and campaign of a campaign's call as webhooks show them; nil while nobody dials.
 	LeadOf func(ctx context.Context, q db.Q, c calls.Call) (lead, campaign any, err error)
 
+	calendar *calendar.Calendar
+
 	Background []func(ctx context.Context) error // each runs until its context ends
 	closers    []func() error
 }
@@ -78,6 +81,7 @@ func New(ctx context.Context, f Foundations) (*House, error) {
 		h.simulator,
 		h.catalog,
 		h.tools,
+		h.calendars,
 		h.knowledge,
 		h.numbers,
 		h.assistants,

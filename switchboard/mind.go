@@ -8,9 +8,11 @@ import (
 
 	"parley/agent"
 	"parley/assistants"
+	"parley/calendar"
 	"parley/calls"
 	"parley/tools"
 	"parley/voice"
+	"parley/wire"
 	"parley/words"
 )
 
@@ -82,7 +84,7 @@ func (m *mind) turn(q voice.Thinking, endCall func(context.Context) error) *agen
 		Prompt: agent.Prompt{Text: a.SystemPrompt.V, Values: m.values, Language: q.Language, Spoken: true, Notes: q.Notes,
 			Now: m.board.DB.Now().In(a.Location())},
 	}
-	t.Functions = agent.BuiltIns(m.built, agent.Effects{EndCall: endCall, SendDigits: m.live.sendDigits}, m.values, t.Prompt.Now)
+	t.Functions = agent.BuiltIns(m.built, m.effects(endCall), m.values, t.Prompt.Now)
 	for _, c := range m.custom {
 		t.Functions = append(t.Functions, m.function(c))
 	}
@@ -100,6 +102,27 @@ func (m *mind) turn(q voice.Thinking, endCall func(context.Context) error) *agen
 		t.Functions[i].Run = unlessStopped(f.Run)
 	}
 	return t
+}
+
+// effects are what built-in tools can do in a call.
+func (m *mind) effects(endCall func(context.Context) error) agent.Effects {
+	e := agent.Effects{EndCall: endCall, SendDigits: m.live.sendDigits}
+	if m.board.Calendar != nil {
+		e.Calendar = m.calendar
+	}
+	return e
+}
+
+// calendar carries a function of a calendar out; what was booked stays with the call.
+func (m *mind) calendar(ctx context.Context, t agent.BuiltIn, function string, args map[string]any) (any, error) {
+	value, err := m.board.Calendar(ctx, m.assistant, t, function, args)
+	if b, ok := value.(calendar.Booked); ok && err == nil {
+		kept := []wire.Scalar{{Name: "booking_uid", Value: b.UID}, {Name: "booking_start", Value: b.Start}, {Name: "booking_status", Value: b.Status}}
+		if err := m.board.Calls.SetVariables(context.WithoutCancel(ctx), m.call.ID, kept...); err != nil {
+			m.board.Log.Error("booking not kept with the call", "call", m.call.ID, "error", err)
+		}
+	}
+	return value, err
 }
 
 // unlessStopped keeps a tool from running once nobody listens to the turn any more.

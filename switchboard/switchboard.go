@@ -83,6 +83,8 @@ type Deps struct {
 	Dialer     lines.Dialer
 	// Search finds passages of an assistant's knowledgebase; nil = nothing is ever found.
 	Search func(ctx context.Context, a assistants.Assistant, query string) ([]agent.Passage, error)
+	// Calendar carries out a function of a calendar_integration tool; nil = they are not offered.
+	Calendar func(ctx context.Context, a assistants.Assistant, t agent.BuiltIn, function string, args map[string]any) (any, error)
 	// Settled are told of every call that is over for good, in the transaction that makes it so, in order.
 	Settled []func(ctx context.Context, tx *db.Tx, c calls.Call) error
 

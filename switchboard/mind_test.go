@@ -1,0 +1,57 @@
+package switchboard
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"parley/agent"
+	"parley/assistants"
+	"parley/calendar"
+	"parley/calls"
+	"parley/db"
+	"parley/db/dbtest"
+	"parley/voice"
+)
+
+// TestCalendarInCalls books during a call; the booking stays with its record.
+//
+// Contract: 4.4 5.2
+func TestCalendarInCalls(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		l := newLab(t, d)
+		a := l.assistant("outbound", func(f *assistants.Fields) {
+			l.must(json.Unmarshal([]byte(`[{"type":"calendar_integration","calendar_api_key":"k","calendar_event_slug":"intro"}]`), &f.Tools.V))
+			f.Tools.Set = true
+		})
+		call, err := l.Calls.Create(t.Context(), d, calls.NewCall{Owner: l.owner, Type: calls.Web, AssistantName: "Desk", Currency: "USD"})
+		l.must(err)
+		offered := func() (book func(context.Context, json.RawMessage) agent.Result) {
+			m, err := l.mind(a, &live{call: call}, nil, agent.Engine{})
+			l.must(err)
+			all := m.turn(voice.Thinking{}, nil).Functions
+			if i := slices.IndexFunc(all, func(f agent.Function) bool { return f.Name == "book_appointment" }); i >= 0 {
+				return all[i].Run
+			}
+			return nil
+		}
+		if offered() != nil {
+			t.Error("offered without a calendar")
+		}
+		l.Calendar = func(_ context.Context, _ assistants.Assistant, b agent.BuiltIn, function string, args map[string]any) (any, error) {
+			var tool struct {
+				Key string `json:"calendar_api_key"`
+			}
+			if json.Unmarshal(b.Raw, &tool) != nil || tool.Key != "k" || function != "book_appointment" || args["name"] != "Mia" {
+				t.Errorf("%s %s %v", b.Raw, function, args)
+			}
+			return calendar.Booked{Status: "accepted", UID: "b7", Start: "2027-03-02T10:00:00+01:00"}, nil
+		}
+		offered()(t.Context(), json.RawMessage(`{"start":"2027-03-02T10:00:00+01:00","name":"Mia","email":"mia@x.example"}`))
+		got, err := l.Calls.End(t.Context(), d, call.ID, calls.Over{Reason: calls.CustomerHangup, Keypad: "12"})
+		if want := `{"booking_uid":"b7","booking_start":"2027-03-02T10:00:00+01:00","booking_status":"accepted","keypad_input":"12"}`; err != nil || got.Variables.V.String() != want {
+			t.Error(got.Variables.V, err)
+		}
+	})
+}

@@ -240,8 +240,8 @@ type conversationsIn struct {
 
 type conversationItem struct {
 	ID             string        `json:"id"`
-	AssistantID    string        `json:"assistant_id"`
-	AssistantName  string        `json:"assistant_name"`
+	AssistantID    *string       `json:"assistant_id" doc:"Null: WhatsApp over a sender without an assistant."`
+	AssistantName  *string       `json:"assistant_name"`
 	Type           string        `json:"type"`
 	Variables      *wire.Scalars `json:"variables"`
 	MessageCount   int           `json:"message_count"`
@@ -281,7 +281,7 @@ func (a *API) conversations(ctx context.Context, in *conversationsIn) (wire.Curs
 }
 
 func showConversation(c chats.Conversation) conversationItem {
-	out := conversationItem{c.UUID, c.AssistantUUID, c.AssistantName, c.Type, nil, c.Messages, c.Cost, c.AIEnabled, wire.At(c.CreatedAt),
+	out := conversationItem{c.UUID, filled(c.AssistantUUID), filled(c.AssistantName), c.Type, nil, c.Messages, c.Cost, c.AIEnabled, wire.At(c.CreatedAt),
 		wire.At(c.UpdatedAt), filled(c.External), nil, nil, int64(c.ID), c.State}
 	if c.Variables != nil {
 		out.Variables = &c.Variables

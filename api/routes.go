@@ -149,6 +149,7 @@ func (a *API) whatsappRoutes() []wire.Route {
 		wire.On(whatsapp, "GET /user/whatsapp/session-status", 200, a.sessionStatus),
 		wire.On(whatsapp, "POST /user/whatsapp/send", 200, a.sendTemplate, wire.Idempotent(), wire.Limited(a.sendRate("template"))),
 		wire.On(whatsapp, "POST /user/whatsapp/send-freeform", 200, a.sendFreeform, wire.Idempotent(), wire.Limited(a.sendRate("freeform"))),
+		wire.On(whatsapp, "POST /user/whatsapp/senders", 200, a.createSender),
 		wire.On(whatsapp, "PUT /user/whatsapp/senders/{id}", 200, a.updateSender, wire.Find(a.findSender)),
 		wire.On(whatsapp, "DELETE /user/whatsapp/senders/{id}", 200, a.deleteSender),
 		wire.On(whatsapp, "GET /user/whatsapp/senders/{id}/receipts-secret", 200, a.receiptsSecret),

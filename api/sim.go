@@ -93,7 +93,11 @@ type simAccountIn struct {
 }
 
 func (a *API) simAccount(ctx context.Context, in *simAccountIn) (data[me], error) {
-	id, err := a.power(ctx)
+	admit := a.world
+	if in.Balance.Has() {
+		admit = a.power
+	}
+	id, err := admit(ctx)
 	if err != nil {
 		return data[me]{}, err
 	}
@@ -344,7 +348,7 @@ func (a *API) simInboundMessage(ctx context.Context, in *simInboundIn) (data[sim
 	if err != nil {
 		return data[simInbound]{}, err
 	}
-	msg := messaging.Incoming{SenderID: in.Sender, From: in.From, ID: in.ID, Name: in.Name, Text: in.Text}
+	msg := messaging.Incoming{SenderID: in.Sender, From: messaging.Peer{Phone: in.From}, ID: in.ID, Name: in.Name, Text: in.Text}
 	for _, m := range in.Media {
 		msg.Media = append(msg.Media, chats.Attachment{Type: m.Type, URL: m.URL, Filename: m.Filename})
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"parley/fault"
@@ -250,22 +251,12 @@ func (a *API) findSender(ctx context.Context, in *senderChangeIn) error {
 	return err
 }
 
-func (a *API) updateSender(ctx context.Context, in *senderChangeIn) (data[senderOut], error) {
-	var ch messaging.SenderChange
+// senderChange is what a body changes on our side of a sender.
+func (a *API) senderChange(ctx context.Context, in *senderChangeIn) (ch messaging.SenderChange, err error) {
 	if in.Assistant.Set {
-		var id *int64
-		if in.Assistant.Has() {
-			found, err := a.Assistants.Get(ctx, a.DB, owner(ctx), in.Assistant.V)
-			if fault.Is(err, fault.NotFound) {
-				return data[senderOut]{}, wire.Invalid(wire.Bad("assistant_id", "in"))
-			}
-			if err != nil {
-				return data[senderOut]{}, err
-			}
-			id = (*int64)(&found.ID)
-			if err := a.Assistants.Activate(ctx, a.DB, found.ID); err != nil {
-				return data[senderOut]{}, err
-			}
+		id, err := a.attachable1(ctx, in.Assistant)
+		if err != nil {
+			return ch, err
 		}
 		ch.Assistant = &id
 	}
@@ -277,7 +268,39 @@ func (a *API) updateSender(ctx context.Context, in *senderChangeIn) (data[sender
 	if in.ReceiptsURL.Set {
 		ch.ReceiptsURL = &in.ReceiptsURL.V
 	}
+	return ch, nil
+}
+
+func (a *API) updateSender(ctx context.Context, in *senderChangeIn) (data[senderOut], error) {
+	ch, err := a.senderChange(ctx, in)
+	if err != nil {
+		return data[senderOut]{}, err
+	}
 	s, err := a.Messaging.UpdateSender(ctx, int64(owner(ctx)), in.ID, ch)
+	return data[senderOut]{senderOf(s)}, err
+}
+
+type newSenderIn struct {
+	Carrier     string             `json:"carrier" rule:"required max=64"`
+	Phone       string             `json:"phone_number" rule:"required e164"`
+	DisplayName wire.Opt[string]   `json:"display_name" rule:"max=255"`
+	Credentials wire.Scalars       `json:"credentials" rule:"max=20" trim:"no" doc:"As the carrier names them; never returned."`
+	Assistant   wire.Opt[wire.Ref] `json:"assistant_id" rule:"null"`
+	AIEnabled   wire.Opt[bool]     `json:"ai_enabled"`
+	Delay       wire.Opt[int64]    `json:"response_delay" rule:"null min=0 max=300"`
+	ReceiptsURL wire.Opt[string]   `json:"receipts_webhook_url" rule:"null url public"`
+}
+
+func (a *API) createSender(ctx context.Context, in *newSenderIn) (data[senderOut], error) {
+	ch, err := a.senderChange(ctx, &senderChangeIn{Assistant: in.Assistant, AIEnabled: in.AIEnabled, Delay: in.Delay, ReceiptsURL: in.ReceiptsURL})
+	if err != nil {
+		return data[senderOut]{}, err
+	}
+	n := messaging.Joining{Owner: int64(owner(ctx)), Carrier: in.Carrier, Phone: in.Phone, DisplayName: in.DisplayName.V, Credentials: map[string]string{}}
+	for name, value := range in.Credentials {
+		n.Credentials[name] = strings.TrimSpace(fmt.Sprint(value))
+	}
+	s, err := a.Messaging.Join(ctx, n, ch)
 	return data[senderOut]{senderOf(s)}, err
 }
 

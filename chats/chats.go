@@ -39,7 +39,7 @@ type Conversation struct {
 	ID            ID
 	UUID          string
 	Owner         accounts.ID
-	Assistant     assistants.ID // whose conversation it is
+	Assistant     assistants.ID // whose conversation it is; 0: WhatsApp over a sender without one
 	AssistantUUID string
 	AssistantName string
 	Speaker       assistants.ID // who answers: the same, or the one it was handed to

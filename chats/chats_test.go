@@ -544,7 +544,7 @@ func TestChannel(t *testing.T) {
 			}
 		}
 		in(func(tx *db.Tx) (err error) {
-			if c, err = l.room.OverWhatsApp(t.Context(), tx, a, Sender{2, "+14155550123", "Shop"}, Customer{"+491701234567", "Mia"}); err != nil {
+			if c, err = l.room.OverWhatsApp(t.Context(), tx, a.Owner, a, Sender{2, "+14155550123", "Shop"}, Customer{"+491701234567", "Mia"}); err != nil {
 				return err
 			}
 			if _, err = l.room.Heard(t.Context(), tx, c.ID, "Hi", nil); err != nil {

@@ -39,7 +39,8 @@ type row struct {
 	EndedAt       db.Time               `db:"ended_at"`
 }
 
-const columns = `c.id, c.uuid, c.account_id, c.assistant_id, a.uuid AS assistant_uuid, a.name AS assistant_name, c.speaker_id, c.switches, c.type,
+const columns = `c.id, c.uuid, c.account_id, coalesce(c.assistant_id, 0) AS assistant_id, coalesce(a.uuid, '') AS assistant_uuid,
+	coalesce(a.name, '') AS assistant_name, coalesce(c.speaker_id, 0) AS speaker_id, c.switches, c.type,
 	c.state, c.end_reason, c.ai_enabled, c.variables, c.external_identifier, c.sender_id, c.sender_phone, c.sender_name, c.customer_phone,
 	c.customer_name, c.message_count, c.total_cost, c.created_at, c.updated_at, c.last_message_at, c.ended_at`
 
@@ -63,7 +64,7 @@ func (r row) conversation() Conversation {
 
 func (s *Chats) load(ctx context.Context, q db.Q, rest string, args ...any) ([]Conversation, error) {
 	var rows []row
-	err := q.Select(ctx, &rows, `SELECT `+columns+` FROM conversations c JOIN assistants a ON a.id = c.assistant_id WHERE `+rest, args...)
+	err := q.Select(ctx, &rows, `SELECT `+columns+` FROM conversations c LEFT JOIN assistants a ON a.id = c.assistant_id WHERE `+rest, args...)
 	if err != nil {
 		return nil, fmt.Errorf("load conversations: %w", err)
 	}
@@ -112,15 +113,18 @@ func (s *Chats) insert(ctx context.Context, tx *db.Tx, c *Conversation) error {
 		}
 		variables = text(string(b))
 	}
-	var sender *int64
+	var sender, assistant *int64
 	if c.Sender.ID != 0 {
 		sender = &c.Sender.ID
+	}
+	if c.Assistant != 0 {
+		assistant = (*int64)(&c.Assistant)
 	}
 	err := tx.Get(ctx, (*int64)(&c.ID), `
 		INSERT INTO conversations (account_id, uuid, assistant_id, speaker_id, type, state, variables, external_identifier, sender_id,
 			sender_phone, sender_name, customer_phone, customer_name, created_at, updated_at, last_message_at)
 		VALUES ($1, $2, $3, $3, $4, 'open', $5, $6, $7, $8, $9, $10, $11, $12, $12, $12) RETURNING id`,
-		int64(c.Owner), c.UUID, int64(c.Assistant), c.Type, variables, text(c.External), sender,
+		int64(c.Owner), c.UUID, assistant, c.Type, variables, text(c.External), sender,
 		c.Sender.Phone, c.Sender.Name, c.Customer.Phone, c.Customer.Name, db.At(c.CreatedAt))
 	if err != nil {
 		return fmt.Errorf("insert conversation: %w", err)

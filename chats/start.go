@@ -115,10 +115,17 @@ func (s *Chats) External(ctx context.Context, a assistants.Assistant, customer s
 	return c, err
 }
 
-// OverWhatsApp opens a conversation over a sender; messaging finds existing ones by their id.
-func (s *Chats) OverWhatsApp(ctx context.Context, tx *db.Tx, a assistants.Assistant, from Sender, with Customer) (Conversation, error) {
-	c := Conversation{Owner: a.Owner, Assistant: a.ID, AssistantUUID: a.UUID, AssistantName: a.Name.V, Type: WhatsApp, Sender: from, Customer: with, UUID: uuid.NewString()}
+// OverWhatsApp opens a conversation over a sender, with the zero assistant when nobody answers there; messaging finds
+// existing ones by their id.
+func (s *Chats) OverWhatsApp(ctx context.Context, tx *db.Tx, owner accounts.ID, a assistants.Assistant, from Sender, with Customer) (Conversation, error) {
+	c := Conversation{Owner: owner, Assistant: a.ID, AssistantUUID: a.UUID, AssistantName: a.Name.V, Type: WhatsApp, Sender: from, Customer: with, UUID: uuid.NewString()}
 	return c, s.insert(ctx, tx, &c)
+}
+
+// Adopt makes a conversation that of another assistant; the same one changes nothing.
+func (s *Chats) Adopt(ctx context.Context, tx *db.Tx, id ID, by assistants.ID) error {
+	_, err := tx.Exec(ctx, `UPDATE conversations SET assistant_id = $2, speaker_id = $2 WHERE id = $1 AND (assistant_id IS NULL OR assistant_id <> $2)`, int64(id), int64(by))
+	return err
 }
 
 // Heard stores a customer's message that arrived over a channel and reopens the conversation where the rules say so.
@@ -128,7 +135,7 @@ func (s *Chats) Heard(ctx context.Context, tx *db.Tx, id ID, text string, files 
 		return Entry{}, err
 	}
 	a, err := s.assistants.ByID(ctx, tx, c.Assistant)
-	if err != nil {
+	if err != nil && !fault.Is(err, fault.NotFound) { // without an assistant it is kept all the same
 		return Entry{}, err
 	}
 	e := Entry{Role: User, Text: text, Attachments: files}
@@ -174,10 +181,11 @@ func (s *Chats) spend(ctx context.Context, tx *db.Tx, id ID, cost wire.Money) er
 	return err
 }
 
-// Rename keeps what was learnt of the customer or the sender's shown name; empty values change nothing.
-func (s *Chats) Rename(ctx context.Context, q db.Q, id ID, customer, sender string) error {
+// Learn keeps what was learnt of the customer and the sender's shown name; empty values change nothing.
+func (s *Chats) Learn(ctx context.Context, q db.Q, id ID, customer Customer, sender string) error {
 	_, err := q.Exec(ctx, `UPDATE conversations SET customer_name = CASE WHEN $2 = '' THEN customer_name ELSE CAST($2 AS TEXT) END,
-		sender_name = CASE WHEN $3 = '' THEN sender_name ELSE CAST($3 AS TEXT) END WHERE id = $1`, int64(id), customer, sender)
+		sender_name = CASE WHEN $3 = '' THEN sender_name ELSE CAST($3 AS TEXT) END,
+		customer_phone = CASE WHEN $4 = '' THEN customer_phone ELSE CAST($4 AS TEXT) END WHERE id = $1`, int64(id), customer.Name, sender, customer.Phone)
 	return err
 }
 

@@ -37,7 +37,7 @@ func (l ledger) Refund(ctx context.Context, tx *db.Tx, owner int64, ref, kind st
 func (h *House) messaging(ctx context.Context) error {
 	c, p := h.on.Config, h.Billing.Prices
 	h.Messaging = messaging.New(messaging.Deps{
-		DB: h.DB, Jobs: h.on.Jobs, Gateway: h.gateway(), Ledger: ledger{h.Billing}, Chats: h.Chats, Assistants: h.Assistants,
+		DB: h.DB, Jobs: h.on.Jobs, Gateway: h.gateway(), Joiners: h.joiners(), Ledger: ledger{h.Billing}, Chats: h.Chats, Assistants: h.Assistants,
 		Report: h.reportReceipt, Currency: c.Billing.Currency, ResponseDelay: c.WhatsApp.ResponseDelay, CallMinLimit: int64(c.WhatsApp.VoiceCallMinLimit),
 		Prices: messaging.Prices{Marketing: int64(p.Marketing), Utility: int64(p.Utility), Authentication: int64(p.Auth), Freeform: int64(p.Freeform),
 			SMS: func(to string) int64 { return int64(h.Billing.SMSPrice(to)) }},
@@ -46,7 +46,7 @@ func (h *House) messaging(ctx context.Context) error {
 			return texting(n), known(err), missing(err)
 		},
 		NumberByPhone: func(ctx context.Context, q db.Q, owner int64, phone string) (messaging.Number, bool, error) {
-			n, err := h.Numbers.Texts(ctx, q, accounts.ID(owner), phone)
+			n, err := h.Numbers.Named(ctx, q, accounts.ID(owner), phone)
 			return texting(n), known(err), missing(err)
 		},
 	})
@@ -67,6 +67,15 @@ func (h *House) gateway() messaging.Gateway {
 		return messaging.Nobody{}
 	}
 	return sim.Gateway{Sim: h.Sim}
+}
+
+// joiners are the platforms whose senders customers bring along.
+func (h *House) joiners() map[string]messaging.Joiner {
+	all := map[string]messaging.Joiner{}
+	if h.Sim != nil {
+		all[sim.CarrierName] = sim.Gateway{Sim: h.Sim}
+	}
+	return all
 }
 
 // reportReceipt queues the webhook of a delivery that moved on.

@@ -43,25 +43,32 @@ func (t times) quota(now time.Time) wire.Quota {
 
 // Peek tells whether a send would be admitted now, without counting it.
 func (r Rate) Peek(ctx context.Context, owner int64) (wire.Quota, error) {
+	return r.peek(ctx, r.DB, owner)
+}
+
+func (r Rate) peek(ctx context.Context, q db.Q, owner int64) (wire.Quota, error) {
 	var t times
-	err := r.DB.Get(ctx, &t, `SELECT t1, t2, t3, t4, t5 FROM send_rates WHERE account_id = $1 AND kind = $2`, owner, r.Kind)
+	err := q.Get(ctx, &t, `SELECT t1, t2, t3, t4, t5 FROM send_rates WHERE account_id = $1 AND kind = $2`, owner, r.Kind)
 	if errors.Is(err, db.ErrNone) {
 		err = nil
 	}
 	return t.quota(time.Now()), err
 }
 
-// Take counts one send, or refuses it.
-func (r Rate) Take(ctx context.Context, owner int64) error {
+// Take counts one send, or refuses it. In a transaction that fails afterwards the send was not counted.
+func (r Rate) Take(ctx context.Context, q db.Q, owner int64) error {
 	now := time.Now()
-	n, err := r.DB.Exec(ctx, `INSERT INTO send_rates (account_id, kind, t1, t2, t3, t4, t5) VALUES ($1, $2, 0, 0, 0, 0, $3)
+	n, err := q.Exec(ctx, `INSERT INTO send_rates (account_id, kind, t1, t2, t3, t4, t5) VALUES ($1, $2, 0, 0, 0, 0, $3)
 		ON CONFLICT (account_id, kind) DO UPDATE SET t1 = send_rates.t2, t2 = send_rates.t3, t3 = send_rates.t4, t4 = send_rates.t5,
 		t5 = CASE WHEN excluded.t5 > send_rates.t5 THEN excluded.t5 ELSE send_rates.t5 END
 		WHERE send_rates.t1 <= excluded.t5 - 1000000`, owner, r.Kind, now.UnixMicro())
 	if err != nil || n > 0 {
 		return err
 	}
-	q, err := r.Peek(ctx, owner)
-	q.Allowed = false
-	return errors.Join(err, q.Refusal())
+	quota, err := r.peek(ctx, q, owner)
+	if err != nil {
+		return err
+	}
+	quota.Allowed = false
+	return quota.Refusal()
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"parley/accounts"
 	"parley/assistants"
 	"parley/chats"
 	"parley/db"
@@ -16,7 +17,8 @@ import (
 // Outgoing is a WhatsApp message for the platform.
 type Outgoing struct {
 	Sender   Sender
-	To       string // E.164
+	To       string // E.164; empty when the platform hides it
+	ToID     string // the platform's identifier of the customer; empty when it has none beside the number
 	Template *Template
 	Params   []string // of the template, in placeholder order
 	Text     string   // the filled template, or the freeform text
@@ -112,6 +114,7 @@ type Deps struct {
 	DB            *db.DB
 	Jobs          *jobs.Runner
 	Gateway       Gateway
+	Joiners       map[string]Joiner // platforms whose senders customers bring along, by the carrier's name
 	Ledger        Ledger
 	Chats         *chats.Chats
 	Assistants    *assistants.Assistants
@@ -144,6 +147,8 @@ func New(d Deps) *Messaging {
 	d.Chats.Use(chats.WhatsApp, channel{m})
 	return m
 }
+
+func accountID(owner int64) accounts.ID { return accounts.ID(owner) }
 
 // Faults of contract 11.5.
 func noSender() error {

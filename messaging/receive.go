@@ -15,7 +15,7 @@ import (
 // Incoming is a customer's message as a platform's callback brings it.
 type Incoming struct {
 	SenderID int64
-	From     string // E.164; empty when the platform hides it
+	From     Peer
 	ID       string // the platform's identifier of the message: a repeat is dropped
 	Name     string
 	Text     string
@@ -26,11 +26,7 @@ type Incoming struct {
 func (m *Messaging) Receive(ctx context.Context, in Incoming) (fresh bool, err error) {
 	err = m.DB.Do(ctx, func(tx *db.Tx) error {
 		fresh = false
-		var s Sender
-		err := tx.Get(ctx, &s, `UPDATE wa_senders SET turns = turns + 1 WHERE id = $1 RETURNING `+senderColumns, in.SenderID)
-		if errors.Is(err, db.ErrNone) {
-			return noSender()
-		}
+		s, err := m.locked(ctx, tx, in.SenderID)
 		if err != nil {
 			return err
 		}
@@ -51,15 +47,16 @@ func (m *Messaging) take(ctx context.Context, tx *db.Tx, s Sender, in Incoming) 
 	}
 	now := tx.Now()
 	c.EndsAt, c.CustomerAt = db.At(now.Add(WindowSpan)), db.At(now)
-	msg := Message{Owner: s.Owner, SenderID: s.ID, Phone: in.From, Kind: "inbound", Text: in.Text, Ref: "in:" + itoa(s.ID) + ":" + in.ID, SID: &in.ID, Status: "received"}
 	talk, err := m.talk(ctx, tx, s, &c, in.From, in.Name)
-	if err == nil {
-		msg.TalkID = (*int64)(&talk.ID)
-		msg.EntryID, err = m.hear(ctx, tx, s, talk, in)
-	} else if errors.Is(err, errNobody) {
-		err = nil // kept, with its window; a conversation begins with an assistant
+	if err != nil {
+		return err
 	}
-	return errors.Join(err, saveContact(ctx, tx, &c), insertMessage(ctx, tx, &msg))
+	msg := Message{Owner: s.Owner, SenderID: s.ID, TalkID: (*int64)(&talk.ID), Phone: in.From.Phone, PlatformID: in.From.ID, Kind: "inbound", Text: in.Text,
+		Ref: "in:" + itoa(s.ID) + ":" + in.ID, SID: &in.ID, Status: "received"}
+	if msg.EntryID, err = m.hear(ctx, tx, s, talk, in); err != nil {
+		return err
+	}
+	return errors.Join(saveContact(ctx, tx, &c), insertMessage(ctx, tx, &msg))
 }
 
 // hear puts the message into the history and has it answered; a voice note is recognised first.
@@ -163,23 +160,24 @@ func (c channel) Send(ctx context.Context, talk chats.Conversation, o chats.Outg
 	if err != nil {
 		return err
 	}
-	if err := reachable(s, talk.Customer.Phone); err != nil {
+	if err := online(s); err != nil {
 		return err
 	}
-	known, err := contactOf(ctx, c.m.DB, s.ID, talk.Customer.Phone)
+	known, err := contactIn(ctx, c.m.DB, int64(talk.ID))
 	if err != nil {
 		return err
 	}
 	if !known.window(c.m.DB.Now()).Open() {
-		return fault.New(fault.Forbidden, "SESSION_EXPIRED", "The 24-hour messaging window is over. Send a template, or wait until the customer writes.")
+		return sessionExpired()
 	}
-	_, err = c.m.freeform(ctx, s, talk.Customer.Phone, o)
+	_, err = c.m.freeform(ctx, s, known.peer(), o, "")
 	return err
 }
 
 // Update is a delivery callback.
 type Update struct {
 	SID                  string
+	Ref                  string // ours, when the platform gives it back: it finds a message whose record a crash prevented
 	Status               DeliveryStatus
 	ErrorCode, ErrorText string
 	At                   time.Time // the platform's time; zero = not told
@@ -188,11 +186,7 @@ type Update struct {
 // Delivery moves a message's delivery forward and reports the step; a late or repeated status changes nothing.
 func (m *Messaging) Delivery(ctx context.Context, sender int64, u Update) error {
 	return m.DB.Do(ctx, func(tx *db.Tx) error {
-		var msg Message
-		err := tx.Get(ctx, &msg, `UPDATE wa_messages SET updated_at = updated_at WHERE sender_id = $1 AND sid = $2 AND outbound RETURNING `+messageColumns, sender, u.SID)
-		if errors.Is(err, db.ErrNone) {
-			return fault.New(fault.NotFound, "", "Not found")
-		}
+		msg, err := m.sent(ctx, tx, sender, u)
 		if err != nil || !Forward(msg.Status, u.Status) {
 			return err
 		}
@@ -214,6 +208,23 @@ func (m *Messaging) Delivery(ctx context.Context, sender int64, u Update) error 
 		}
 		return m.report(ctx, tx, msg, u)
 	})
+}
+
+// sent finds the message of a callback.
+func (m *Messaging) sent(ctx context.Context, tx *db.Tx, sender int64, u Update) (msg Message, err error) {
+	err = tx.Get(ctx, &msg, `UPDATE wa_messages SET updated_at = updated_at WHERE sender_id = $1 AND sid = $2 AND outbound RETURNING `+messageColumns, sender, u.SID)
+	if !errors.Is(err, db.ErrNone) {
+		return msg, err
+	}
+	err = tx.Get(ctx, &msg, `SELECT `+messageColumns+` FROM wa_messages WHERE sender_id = $1 AND ref = $2 AND status IN ('sending', 'lost')`, sender, u.Ref)
+	if errors.Is(err, db.ErrNone) {
+		return msg, fault.New(fault.NotFound, "", "Not found")
+	}
+	if err != nil {
+		return msg, err
+	}
+	r, err := m.accepted(ctx, tx, msg, u.SID)
+	return r.Message, err
 }
 
 // report queues the message-status webhook of a step.

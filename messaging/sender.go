@@ -231,6 +231,7 @@ type DeliveryStatus string
 
 // The steps of a delivery (contract 14.10).
 const (
+	Sending     DeliveryStatus = "sending" // until the platform has answered; "lost" when it never did
 	Queued      DeliveryStatus = "queued"
 	Sent        DeliveryStatus = "sent"
 	Delivered   DeliveryStatus = "delivered"

@@ -2,9 +2,11 @@ package messaging
 
 import (
 	"context"
+	"errors"
 
 	"parley/db"
 	"parley/fault"
+	"parley/wire"
 )
 
 // NewSender is a sender to be attached to an account.
@@ -33,6 +35,64 @@ func (m *Messaging) Attach(ctx context.Context, tx *db.Tx, owner int64, n NewSen
 	return s, err
 }
 
+// Joining is a sender that a customer has at a platform and wants to use here.
+type Joining struct {
+	Owner              int64
+	Carrier            string
+	Phone, DisplayName string
+	Credentials        map[string]string // as the carrier names them
+}
+
+// Joined is what a platform says of such a sender.
+type Joined struct {
+	Ref         string // its identifier there
+	Credentials string // sealed
+	State       SenderState
+}
+
+// Joiner is a gateway whose senders customers bring along. A *Refusal says that the platform does not know the sender or
+// the credentials; a fault names a credential that is missing.
+type Joiner interface {
+	Join(ctx context.Context, n Joining) (Joined, error)
+}
+
+// Join attaches a customer's sender after its platform confirmed it.
+func (m *Messaging) Join(ctx context.Context, n Joining, ch SenderChange) (s Sender, err error) {
+	platform, ok := m.Joiners[n.Carrier]
+	if !ok {
+		return s, wire.Invalid(wire.Bad("carrier", "in"))
+	}
+	there, err := platform.Join(ctx, n)
+	if r, refused := errors.AsType[*Refusal](err); refused {
+		return s, fault.New(fault.Invalid, "PROVIDER_ERROR_"+r.Code, "%s", r.Message)
+	}
+	if err != nil {
+		return s, err
+	}
+	name := n.DisplayName
+	if name == "" {
+		name = there.State.DisplayName
+	}
+	err = m.DB.Do(ctx, func(tx *db.Tx) error {
+		made, err := m.Attach(ctx, tx, n.Owner, NewSender{Phone: n.Phone, DisplayName: name, Carrier: n.Carrier, Ref: there.Ref, Credentials: there.Credentials, State: there.State})
+		if err == nil {
+			s, err = m.updateSender(ctx, tx, n.Owner, made.ID, ch)
+		}
+		return err
+	})
+	return s, err
+}
+
+// SenderAt finds the sender that a platform's callback speaks of.
+func (m *Messaging) SenderAt(ctx context.Context, carrier, ref string) (Sender, error) {
+	var s Sender
+	err := m.DB.Get(ctx, &s, `SELECT `+senderColumns+` FROM wa_senders WHERE carrier = $1 AND carrier_ref = $2`, carrier, ref)
+	if errors.Is(err, db.ErrNone) {
+		err = noSender()
+	}
+	return s, err
+}
+
 // SenderChange is what a customer may change; nil leaves a thing alone.
 type SenderChange struct {
 	Assistant     **int64
@@ -43,22 +103,27 @@ type SenderChange struct {
 }
 
 // UpdateSender changes our side of a sender.
-func (m *Messaging) UpdateSender(ctx context.Context, owner, id int64, ch SenderChange) (Sender, error) {
-	var s Sender
-	err := m.DB.Do(ctx, func(tx *db.Tx) (err error) {
-		if s, err = m.Sender(ctx, tx, owner, id); err != nil {
-			return err
-		}
-		set(&s.AssistantID, ch.Assistant)
-		set(&s.AIEnabled, ch.AIEnabled)
-		set(&s.ResponseDelay, ch.ResponseDelay)
-		set(&s.ReceiptsURL, ch.ReceiptsURL)
-		set(&s.DisplayName, ch.DisplayName)
-		s.UpdatedAt = db.At(tx.Now())
-		_, err = tx.Exec(ctx, `UPDATE wa_senders SET assistant_id = $1, ai_enabled = $2, response_delay = $3, receipts_url = $4, display_name = $5, updated_at = $6 WHERE id = $7`,
-			s.AssistantID, s.AIEnabled, s.ResponseDelay, s.ReceiptsURL, s.DisplayName, s.UpdatedAt, id)
+func (m *Messaging) UpdateSender(ctx context.Context, owner, id int64, ch SenderChange) (s Sender, err error) {
+	err = m.DB.Do(ctx, func(tx *db.Tx) error {
+		s, err = m.updateSender(ctx, tx, owner, id, ch)
 		return err
 	})
+	return s, err
+}
+
+func (m *Messaging) updateSender(ctx context.Context, tx *db.Tx, owner, id int64, ch SenderChange) (Sender, error) {
+	s, err := m.Sender(ctx, tx, owner, id)
+	if err != nil {
+		return s, err
+	}
+	set(&s.AssistantID, ch.Assistant)
+	set(&s.AIEnabled, ch.AIEnabled)
+	set(&s.ResponseDelay, ch.ResponseDelay)
+	set(&s.ReceiptsURL, ch.ReceiptsURL)
+	set(&s.DisplayName, ch.DisplayName)
+	s.UpdatedAt = db.At(tx.Now())
+	_, err = tx.Exec(ctx, `UPDATE wa_senders SET assistant_id = $1, ai_enabled = $2, response_delay = $3, receipts_url = $4, display_name = $5, updated_at = $6 WHERE id = $7`,
+		s.AssistantID, s.AIEnabled, s.ResponseDelay, s.ReceiptsURL, s.DisplayName, s.UpdatedAt, id)
 	return s, err
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"parley/db"
 	"parley/fault"
+	"parley/jobs"
 )
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
@@ -51,8 +52,12 @@ func (m *Messaging) SendSMS(ctx context.Context, owner int64, from Number, known
 			return err
 		}
 		s.Created = db.At(tx.Now())
-		return tx.Get(ctx, &s.ID, `INSERT INTO sms (account_id, from_number, to_number, body, segments, price, ref, status, created_at)
+		err := tx.Get(ctx, &s.ID, `INSERT INTO sms (account_id, from_number, to_number, body, segments, price, ref, status, created_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id`, owner, s.From, s.To, s.Body, s.Segments, s.Price, s.Ref, s.Status, s.Created)
+		if err != nil {
+			return err
+		}
+		return m.Jobs.Add(ctx, tx, jobs.New{Kind: "messaging.abandoned", Args: abandonedArgs{SMS: s.ID}, RunAt: tx.Now().Add(abandonAfter)})
 	})
 	if err != nil {
 		return SMS{}, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"parley/chats"
 	"parley/db"
 )
 
@@ -63,25 +64,69 @@ type contact struct {
 
 const contactColumns = `id, sender_id, phone_number, platform_id, name, conversation_id, window_ends_at, customer_at`
 
-// contactOf finds what a sender knows of a number; the zero contact when nothing.
-func contactOf(ctx context.Context, q db.Q, sender int64, phone string) (c contact, err error) {
-	err = q.Get(ctx, &c, `SELECT `+contactColumns+` FROM wa_contacts WHERE sender_id = $1 AND phone_number = $2`, sender, phone)
+// Peer is a customer as a message names them: by number, by the platform's identifier, or by both.
+type Peer struct {
+	Phone string // E.164; empty when the platform hides it
+	ID    string // the platform's; empty when it has none beside the number
+}
+
+// contactOf finds what a sender knows of a customer; the zero contact when nothing. The identifier goes before the
+// number, which may change hands.
+func contactOf(ctx context.Context, q db.Q, sender int64, p Peer) (c contact, err error) {
+	err = q.Get(ctx, &c, `SELECT `+contactColumns+` FROM wa_contacts WHERE sender_id = $1 AND
+		(platform_id = $2 AND $2 <> '' OR phone_number = $3 AND $3 <> '' AND (platform_id IS NULL OR $2 = ''))
+		ORDER BY CASE WHEN platform_id = $2 THEN 0 ELSE 1 END LIMIT 1`, sender, p.ID, p.Phone)
 	if errors.Is(err, db.ErrNone) {
 		err = nil
 	}
 	return c, err
 }
 
+// contactIn finds the customer of a conversation.
+func contactIn(ctx context.Context, q db.Q, talk int64) (c contact, err error) {
+	err = q.Get(ctx, &c, `SELECT `+contactColumns+` FROM wa_contacts WHERE conversation_id = $1`, talk)
+	if errors.Is(err, db.ErrNone) {
+		err = nil
+	}
+	return c, err
+}
+
+// learn keeps what a message tells about the customer that was not known.
+func (c *contact) learn(p Peer, name string) {
+	if c.Phone == nil {
+		c.Phone = orNil(p.Phone)
+	}
+	if c.PlatformID == nil {
+		c.PlatformID = orNil(p.ID)
+	}
+	if c.Name == nil {
+		c.Name = orNil(name)
+	}
+}
+
+func (c contact) peer() Peer { return Peer{orEmpty(c.Phone), orEmpty(c.PlatformID)} }
+
+func (c contact) customer() chats.Customer {
+	return chats.Customer{Phone: orEmpty(c.Phone), Name: orEmpty(c.Name)}
+}
+
 func (c contact) window(now time.Time) Window {
 	return Window{Known: c.TalkID != nil, EndsAt: c.EndsAt.Time(), Customer: c.CustomerAt.Time(), Now: now}
 }
 
-// saveContact stores a contact; what was known of the name is kept.
+// saveContact stores a contact while its sender is locked. A number goes over to who uses it now.
 func saveContact(ctx context.Context, tx *db.Tx, c *contact) error {
-	return tx.Get(ctx, &c.ID, `INSERT INTO wa_contacts (sender_id, phone_number, name, conversation_id, window_ends_at, customer_at, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
-		ON CONFLICT (sender_id, phone_number) DO UPDATE SET name = coalesce(wa_contacts.name, excluded.name), conversation_id = excluded.conversation_id,
-		window_ends_at = excluded.window_ends_at, customer_at = excluded.customer_at RETURNING id`,
-		c.SenderID, c.Phone, c.Name, c.TalkID, c.EndsAt, c.CustomerAt, db.At(tx.Now()))
+	if _, err := tx.Exec(ctx, `UPDATE wa_contacts SET phone_number = NULL WHERE sender_id = $1 AND phone_number = $2 AND id <> $3`, c.SenderID, c.Phone, c.ID); err != nil {
+		return err
+	}
+	if c.ID != 0 {
+		_, err := tx.Exec(ctx, `UPDATE wa_contacts SET phone_number = $1, platform_id = $2, name = $3, conversation_id = $4, window_ends_at = $5, customer_at = $6 WHERE id = $7`,
+			c.Phone, c.PlatformID, c.Name, c.TalkID, c.EndsAt, c.CustomerAt, c.ID)
+		return err
+	}
+	return tx.Get(ctx, &c.ID, `INSERT INTO wa_contacts (sender_id, phone_number, platform_id, name, conversation_id, window_ends_at, customer_at, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id`,
+		c.SenderID, c.Phone, c.PlatformID, c.Name, c.TalkID, c.EndsAt, c.CustomerAt, db.At(tx.Now()))
 }
 
 func orNil(s string) *string {
@@ -91,35 +136,46 @@ func orNil(s string) *string {
 	return &s
 }
 
-// Message is one WhatsApp message in either direction.
-type Message struct {
-	ID        int64          `db:"id"`
-	Owner     int64          `db:"account_id"`
-	SenderID  int64          `db:"sender_id"`
-	TalkID    *int64         `db:"conversation_id"`
-	EntryID   *int64         `db:"entry_id"` // of the conversation's history
-	Phone     string         `db:"phone_number"`
-	Outbound  bool           `db:"outbound"`
-	Initiated bool           `db:"initiated"` // by the business: counts as a unique recipient
-	Kind      string         `db:"kind"`      // template category, freeform or inbound
-	Text      string         `db:"text"`
-	Ref       string         `db:"ref"`
-	SID       *string        `db:"sid"`
-	Status    DeliveryStatus `db:"status"`
-	Price     int64          `db:"price"`
-	ErrorCode *string        `db:"error_code"`
-	ErrorText *string        `db:"error_message"`
-	CreatedAt db.Time        `db:"created_at"`
-	UpdatedAt db.Time        `db:"updated_at"`
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
 }
 
-const messageColumns = `id, account_id, sender_id, conversation_id, entry_id, phone_number, outbound, initiated, kind, text, ref, sid, status, price,
-	error_code, error_message, created_at, updated_at`
+// Message is one WhatsApp message in either direction.
+type Message struct {
+	ID         int64          `db:"id"`
+	Owner      int64          `db:"account_id"`
+	SenderID   int64          `db:"sender_id"`
+	TalkID     *int64         `db:"conversation_id"`
+	EntryID    *int64         `db:"entry_id"`     // of the conversation's history
+	Phone      string         `db:"phone_number"` // empty when the platform hides it
+	PlatformID string         `db:"platform_id"`  // of the customer; empty when unknown
+	Outbound   bool           `db:"outbound"`
+	Initiated  bool           `db:"initiated"` // by the business: counts as a unique recipient
+	Kind       string         `db:"kind"`      // template category, freeform or inbound
+	Text       string         `db:"text"`
+	Ref        string         `db:"ref"`
+	SID        *string        `db:"sid"`
+	Status     DeliveryStatus `db:"status"`
+	Price      int64          `db:"price"`
+	ErrorCode  *string        `db:"error_code"`
+	ErrorText  *string        `db:"error_message"`
+	Draft      db.JSON[draft] `db:"draft"`
+	CreatedAt  db.Time        `db:"created_at"`
+	UpdatedAt  db.Time        `db:"updated_at"`
+}
+
+const messageColumns = `id, account_id, sender_id, conversation_id, entry_id, phone_number, platform_id, outbound, initiated, kind, text, ref, sid, status, price,
+	error_code, error_message, draft, created_at, updated_at`
+
+func (msg Message) peer() Peer { return Peer{msg.Phone, msg.PlatformID} }
 
 func insertMessage(ctx context.Context, tx *db.Tx, msg *Message) error {
 	now := db.At(tx.Now())
 	msg.CreatedAt, msg.UpdatedAt = now, now
-	return tx.Get(ctx, &msg.ID, `INSERT INTO wa_messages (account_id, sender_id, conversation_id, entry_id, phone_number, outbound, initiated, kind, text, ref, sid, status, price, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14) RETURNING id`,
-		msg.Owner, msg.SenderID, msg.TalkID, msg.EntryID, msg.Phone, msg.Outbound, msg.Initiated, msg.Kind, msg.Text, msg.Ref, msg.SID, msg.Status, msg.Price, now)
+	return tx.Get(ctx, &msg.ID, `INSERT INTO wa_messages (account_id, sender_id, conversation_id, entry_id, phone_number, platform_id, outbound, initiated, kind, text, ref, sid, status, price, draft, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $16) RETURNING id`,
+		msg.Owner, msg.SenderID, msg.TalkID, msg.EntryID, msg.Phone, msg.PlatformID, msg.Outbound, msg.Initiated, msg.Kind, msg.Text, msg.Ref, msg.SID, msg.Status, msg.Price, msg.Draft, now)
 }

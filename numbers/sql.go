@@ -71,9 +71,9 @@ func (n *Numbers) Oldest(ctx context.Context, q db.Q, owner accounts.ID) (Number
 	return n.one(ctx, q, `account_id = $1 AND`+owned+` ORDER BY id LIMIT 1`, owner)
 }
 
-// Texts finds the active number of the account, or with "" its oldest, that can send texts.
-func (n *Numbers) Texts(ctx context.Context, q db.Q, owner accounts.ID, number string) (Number, error) {
-	return n.one(ctx, q, `account_id = $1 AND sms_capable AND`+owned+` AND (number = $2 OR $2 = '') ORDER BY id LIMIT 1`, owner, number)
+// Named finds a number of the account in E.164, one that can send texts first.
+func (n *Numbers) Named(ctx context.Context, q db.Q, owner accounts.ID, number string) (Number, error) {
+	return n.one(ctx, q, `account_id = $1 AND number = $2 AND`+owned+` ORDER BY CASE WHEN sms_capable THEN 0 ELSE 1 END, id LIMIT 1`, owner, number)
 }
 
 // Rename sets or, with nil, clears the nickname.

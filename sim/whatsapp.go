@@ -61,19 +61,28 @@ type NewSender struct {
 	messaging.SenderState
 }
 
+// CarrierName is the simulator among the carriers of senders.
+const CarrierName = "simulator"
+
 // AddSender makes a sender at the platform and attaches it to the account.
 func (s *Sim) AddSender(ctx context.Context, account int64, n NewSender) (messaging.Sender, error) {
 	var made messaging.Sender
-	err := s.db.Do(ctx, func(tx *db.Tx) (err error) {
-		ref := "sim_" + uuid.NewString()
-		if _, err := tx.Exec(ctx, `INSERT INTO sim_senders (`+senderColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-			ref, account, n.DisplayName, n.Status, n.Quality, n.Limit, n.LimitKnown); err != nil {
+	err := s.db.Do(ctx, func(tx *db.Tx) error {
+		ref, err := addSender(ctx, tx, account, n.SenderState)
+		if err != nil {
 			return err
 		}
-		made, err = s.messaging.Attach(ctx, tx, account, messaging.NewSender{Phone: n.Phone, DisplayName: n.DisplayName, Carrier: "sim", Ref: ref, AssistantID: n.AssistantID, State: n.SenderState})
+		made, err = s.messaging.Attach(ctx, tx, account, messaging.NewSender{Phone: n.Phone, DisplayName: n.DisplayName, Carrier: CarrierName, Ref: ref, AssistantID: n.AssistantID, State: n.SenderState})
 		return err
 	})
 	return made, err
+}
+
+func addSender(ctx context.Context, q db.Q, account int64, n messaging.SenderState) (ref string, err error) {
+	ref = "sim_" + uuid.NewString()
+	_, err = q.Exec(ctx, `INSERT INTO sim_senders (`+senderColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		ref, account, n.DisplayName, n.Status, n.Quality, n.Limit, n.LimitKnown)
+	return ref, err
 }
 
 // ChangeSender changes the platform's side of a sender; sync makes it seen at once.
@@ -167,6 +176,16 @@ func (s *Sim) ChangeTemplate(ctx context.Context, account, id int64, change func
 // Gateway is the platform as messaging sees it.
 type Gateway struct{ *Sim }
 
+// Join makes a sender at the platform for whoever asks: here nobody has to prove anything.
+func (g Gateway) Join(ctx context.Context, n messaging.Joining) (messaging.Joined, error) {
+	state := messaging.SenderState{DisplayName: n.DisplayName, Status: messaging.SenderOnline, Quality: "GREEN", LimitKnown: true}
+	if state.DisplayName == "" {
+		state.DisplayName = n.Phone
+	}
+	ref, err := addSender(ctx, g.db, n.Owner, state)
+	return messaging.Joined{Ref: ref, State: state}, err
+}
+
 // Sender reports the platform's side.
 func (g Gateway) Sender(ctx context.Context, s messaging.Sender) (messaging.SenderState, error) {
 	var p platformSender
@@ -214,7 +233,8 @@ func (g Gateway) Send(ctx context.Context, o messaging.Outgoing) (string, error)
 	return sid, g.db.Do(ctx, func(tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO sim_messages (account_id, sender_id, phone_number, sid, direction, text, template, status, at) VALUES ($1, $2, $3, $4, 'outbound', $5, $6, 'queued', $7)`,
 			o.Sender.Owner, o.Sender.ID, o.To, sid, o.Text, name, db.At(tx.Now()))
-		return errors.Join(err, g.report(ctx, tx, delivery{o.Sender.ID, sid, messaging.Sent, "", ""}, 0), g.report(ctx, tx, delivery{o.Sender.ID, sid, messaging.Delivered, "", ""}, time.Second))
+		return errors.Join(err, g.report(ctx, tx, delivery{Sender: o.Sender.ID, SID: sid, Ref: o.Ref, Status: messaging.Sent}, 0),
+			g.report(ctx, tx, delivery{Sender: o.Sender.ID, SID: sid, Ref: o.Ref, Status: messaging.Delivered}, time.Second))
 	})
 }
 
@@ -291,7 +311,7 @@ func (s *Sim) Write(ctx context.Context, account int64, in messaging.Incoming) (
 		return in.ID, err
 	}
 	_, err = s.db.Exec(ctx, `INSERT INTO sim_messages (account_id, sender_id, phone_number, sid, direction, text, template, status, at) VALUES ($1, $2, $3, $4, 'inbound', $5, '', 'received', $6)`,
-		account, in.SenderID, in.From, in.ID, in.Text, db.At(s.db.Now()))
+		account, in.SenderID, in.From.Phone, in.ID, in.Text, db.At(s.db.Now()))
 	return in.ID, err
 }
 
@@ -301,6 +321,7 @@ const kindDelivery = "sim.delivery"
 type delivery struct {
 	Sender    int64                    `json:"sender"`
 	SID       string                   `json:"sid"`
+	Ref       string                   `json:"ref"` // what the sending side called the message
 	Status    messaging.DeliveryStatus `json:"status"`
 	ErrorCode string                   `json:"error_code"`
 	ErrorText string                   `json:"error_message"`
@@ -320,17 +341,23 @@ func (s *Sim) SetStatus(ctx context.Context, account int64, sid string, status m
 	if err != nil {
 		return err
 	}
-	return s.deliver(ctx, delivery{sender, sid, status, code, text})
+	return s.deliver(ctx, delivery{Sender: sender, SID: sid, Status: status, ErrorCode: code, ErrorText: text})
 }
 
 func (s *Sim) deliver(ctx context.Context, d delivery) error {
 	at := s.db.Now()
-	err := s.messaging.Delivery(ctx, d.Sender, messaging.Update{SID: d.SID, Status: d.Status, ErrorCode: d.ErrorCode, ErrorText: d.ErrorText, At: at})
+	err := s.messaging.Delivery(ctx, d.Sender, messaging.Update{SID: d.SID, Ref: d.Ref, Status: d.Status, ErrorCode: d.ErrorCode, ErrorText: d.ErrorText, At: at})
 	if err != nil {
 		return err
 	}
-	_, err = s.db.Exec(ctx, `UPDATE sim_messages SET status = $1 WHERE sid = $2`, d.Status, d.SID)
-	return err
+	return s.db.Do(ctx, func(tx *db.Tx) error {
+		var now messaging.DeliveryStatus
+		if err := tx.Get(ctx, &now, `SELECT status FROM sim_messages WHERE sid = $1`, d.SID); err != nil || !messaging.Forward(now, d.Status) {
+			return err
+		}
+		_, err := tx.Exec(ctx, `UPDATE sim_messages SET status = $1 WHERE sid = $2`, d.Status, d.SID)
+		return err
+	})
 }
 
 // callBack delivers a report. The platform may be quicker than our record of what it accepted: then it asks again.

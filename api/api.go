@@ -57,6 +57,7 @@ type Deps struct {
 	Live            *live.Hub
 	Campaigns       *campaigns.Campaigns
 	Messaging       *messaging.Messaging
+	Callbacks       map[string]http.Handler // of vendors, by the name in /hooks/{name}
 	Jobs            *jobs.Runner
 	Sim             *sim.Sim                                           // nil = the simulator is off
 	FirstVisit      func(ctx context.Context, owner accounts.ID) error // somebody opened the console by a one-time link; may be nil

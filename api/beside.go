@@ -22,6 +22,9 @@ func (a *API) beside() *http.ServeMux {
 	})
 	m.Handle("GET /metrics", promhttp.HandlerFor(a.Metrics, promhttp.HandlerOpts{}))
 	m.Handle("/mcp", a.mcp())
+	m.HandleFunc("/hooks/{vendor}", a.callback)
+	m.HandleFunc("/hooks/{vendor}/{rest...}", a.callback)
+	m.HandleFunc("/hooks/{$}", a.callback)
 	if a.Console != nil {
 		m.Handle("GET /console", a.Console)
 		m.Handle("GET /console/", a.Console)

@@ -13,7 +13,6 @@ import (
 	"github.com/nyaruka/phonenumbers"
 
 	"parley/accounts"
-	"parley/chats"
 	"parley/db"
 	"parley/fault"
 	"parley/messaging"
@@ -350,7 +349,7 @@ func (a *API) simInboundMessage(ctx context.Context, in *simInboundIn) (data[sim
 	}
 	msg := messaging.Incoming{SenderID: in.Sender, From: messaging.Peer{Phone: in.From}, ID: in.ID, Name: in.Name, Text: in.Text}
 	for _, m := range in.Media {
-		msg.Media = append(msg.Media, chats.Attachment{Type: m.Type, URL: m.URL, Filename: m.Filename})
+		msg.Files = append(msg.Files, messaging.File{Type: m.Type, URL: m.URL, Filename: m.Filename})
 	}
 	sid, err := a.Sim.Write(ctx, id, msg)
 	return data[simInbound]{simInbound{sid}}, err

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"parley/fault"
@@ -156,14 +155,14 @@ func (a *API) sessionStatus(ctx context.Context, in *sessionIn) (sessionOut, err
 	return out, err
 }
 
-// templateValues are strings by placeholder number or name; numbers and booleans become strings.
-type templateValues map[string]string
+// textValues are strings by name, as of a template's placeholders; numbers and booleans become strings.
+type textValues map[string]string
 
 // BindWire refuses what is neither; "" is a string that fills no placeholder.
-func (v *templateValues) BindWire(b wire.Binder, in wire.Value) {
+func (v *textValues) BindWire(b wire.Binder, in wire.Value) {
 	var s wire.Scalars
 	s.BindWire(b, in)
-	*v = templateValues{}
+	*v = textValues{}
 	for _, m := range in.Members() {
 		switch {
 		case m.Value.IsNull():
@@ -175,11 +174,11 @@ func (v *templateValues) BindWire(b wire.Binder, in wire.Value) {
 }
 
 type sendIn struct {
-	Sender    int64          `json:"sender_id" rule:"required"`
-	Template  int64          `json:"template_id" rule:"required"`
-	Phone     string         `json:"recipient_phone" rule:"required"`
-	Name      string         `json:"recipient_name" rule:"max=255"`
-	Variables templateValues `json:"variables" trim:"no"`
+	Sender    int64      `json:"sender_id" rule:"required"`
+	Template  int64      `json:"template_id" rule:"required"`
+	Phone     string     `json:"recipient_phone" rule:"required"`
+	Name      string     `json:"recipient_name" rule:"max=255"`
+	Variables textValues `json:"variables" trim:"no"`
 }
 
 type sentOut struct {
@@ -284,7 +283,7 @@ type newSenderIn struct {
 	Carrier     string             `json:"carrier" rule:"required max=64"`
 	Phone       string             `json:"phone_number" rule:"required e164"`
 	DisplayName wire.Opt[string]   `json:"display_name" rule:"max=255"`
-	Credentials wire.Scalars       `json:"credentials" rule:"max=20" trim:"no" doc:"As the carrier names them; never returned."`
+	Credentials textValues         `json:"credentials" trim:"no" doc:"As the carrier names them; never returned."`
 	Assistant   wire.Opt[wire.Ref] `json:"assistant_id" rule:"null"`
 	AIEnabled   wire.Opt[bool]     `json:"ai_enabled"`
 	Delay       wire.Opt[int64]    `json:"response_delay" rule:"null min=0 max=300"`
@@ -296,11 +295,7 @@ func (a *API) createSender(ctx context.Context, in *newSenderIn) (data[senderOut
 	if err != nil {
 		return data[senderOut]{}, err
 	}
-	n := messaging.Joining{Owner: int64(owner(ctx)), Carrier: in.Carrier, Phone: in.Phone, DisplayName: in.DisplayName.V, Credentials: map[string]string{}}
-	for name, value := range in.Credentials {
-		n.Credentials[name] = strings.TrimSpace(fmt.Sprint(value))
-	}
-	s, err := a.Messaging.Join(ctx, n, ch)
+	s, err := a.Messaging.Join(ctx, messaging.Joining{Owner: int64(owner(ctx)), Carrier: in.Carrier, Phone: in.Phone, DisplayName: in.DisplayName.V, Credentials: in.Credentials}, ch)
 	return data[senderOut]{senderOf(s)}, err
 }
 

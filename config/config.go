@@ -93,6 +93,9 @@ type Config struct {
 	WhatsApp struct {
 		ResponseDelay     time.Duration `key:"response_delay" min:"0" max:"300" doc:"messages within this time are answered together"`
 		VoiceCallMinLimit int           `key:"voice_call_min_limit" min:"0"`
+		AppSecret         string        `key:"app_secret" secret:"true" doc:"of the app at Meta: signs its callbacks to /hooks/whatsapp"`
+		VerifyToken       string        `key:"verify_token" secret:"true" doc:"any words, given to Meta together with the address of /hooks/whatsapp"`
+		APIURL            string        `key:"api_url" check:"url" doc:"Graph API with its version; empty = https://graph.facebook.com/v23.0"`
 	} `key:"whatsapp"`
 	Outbound struct {
 		AllowCIDRs []string `key:"allow_cidrs" check:"cidrs" doc:"private networks that webhooks, tools and documents may reach"`

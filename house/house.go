@@ -24,6 +24,7 @@ import (
 	"parley/jobs"
 	"parley/knowledge"
 	"parley/live"
+	"parley/providers/whatsapp"
 	"parley/secrets"
 	"parley/switchboard"
 )
@@ -65,6 +66,7 @@ type House struct {
 	LeadOf func(ctx context.Context, q db.Q, c calls.Call) (lead, campaign any, err error)
 
 	calendar *calendar.Calendar
+	cloud    *whatsapp.Client
 
 	Background []func(ctx context.Context) error // each runs until its context ends
 	closers    []func() error

@@ -2,12 +2,17 @@ package house
 
 import (
 	"context"
+	"crypto/rand"
+	"mime"
+	"net/http"
 
 	"parley/accounts"
 	"parley/billing"
+	"parley/chats"
 	"parley/db"
 	"parley/messaging"
 	"parley/numbers"
+	"parley/providers/whatsapp"
 	"parley/sim"
 	"parley/webhooks"
 	"parley/wire"
@@ -36,8 +41,9 @@ func (l ledger) Refund(ctx context.Context, tx *db.Tx, owner int64, ref, kind st
 // messaging: WhatsApp and SMS, over the platform of the simulator while there is no other.
 func (h *House) messaging(ctx context.Context) error {
 	c, p := h.on.Config, h.Billing.Prices
+	gateway, joiners := h.platforms()
 	h.Messaging = messaging.New(messaging.Deps{
-		DB: h.DB, Jobs: h.on.Jobs, Gateway: h.gateway(), Joiners: h.joiners(), Ledger: ledger{h.Billing}, Chats: h.Chats, Assistants: h.Assistants,
+		DB: h.DB, Jobs: h.on.Jobs, Gateway: gateway, Joiners: joiners, Open: h.openFile, Ledger: ledger{h.Billing}, Chats: h.Chats, Assistants: h.Assistants,
 		Report: h.reportReceipt, Currency: c.Billing.Currency, ResponseDelay: c.WhatsApp.ResponseDelay, CallMinLimit: int64(c.WhatsApp.VoiceCallMinLimit),
 		Prices: messaging.Prices{Marketing: int64(p.Marketing), Utility: int64(p.Utility), Authentication: int64(p.Auth), Freeform: int64(p.Freeform),
 			SMS: func(to string) int64 { return int64(h.Billing.SMSPrice(to)) }},
@@ -50,6 +56,7 @@ func (h *House) messaging(ctx context.Context) error {
 			return texting(n), known(err), missing(err)
 		},
 	})
+	h.Callbacks = map[string]http.Handler{"whatsapp": h.cloud.Hook(h.Messaging)}
 	if h.Sim != nil {
 		h.Sim.Calls(h.Messaging)
 		return h.Sim.Stock(ctx)
@@ -61,21 +68,79 @@ func texting(n numbers.Number) messaging.Number {
 	return messaging.Number{ID: int64(n.ID), Phone: n.Number, SMSCapable: n.SMS, Active: n.PastDueAt.IsZero()}
 }
 
-// gateway is who carries messages.
-func (h *House) gateway() messaging.Gateway {
-	if h.Sim == nil {
-		return messaging.Nobody{}
-	}
-	return sim.Gateway{Sim: h.Sim}
+// carriers sends with the platform of each sender.
+type carriers struct {
+	messaging.Gateway // carries SMS, and stands in for platforms that are gone
+	by                map[string]messaging.Gateway
 }
 
-// joiners are the platforms whose senders customers bring along.
-func (h *House) joiners() map[string]messaging.Joiner {
-	all := map[string]messaging.Joiner{}
-	if h.Sim != nil {
-		all[sim.CarrierName] = sim.Gateway{Sim: h.Sim}
+func (c carriers) of(s messaging.Sender) messaging.Gateway {
+	if g := c.by[s.Carrier]; g != nil {
+		return g
 	}
-	return all
+	return messaging.Nobody{}
+}
+
+func (c carriers) Send(ctx context.Context, o messaging.Outgoing) (string, error) {
+	return c.of(o.Sender).Send(ctx, o)
+}
+
+func (c carriers) Sender(ctx context.Context, s messaging.Sender) (messaging.SenderState, error) {
+	return c.of(s).Sender(ctx, s)
+}
+
+func (c carriers) Templates(ctx context.Context, s messaging.Sender) ([]messaging.TemplateState, error) {
+	return c.of(s).Templates(ctx, s)
+}
+
+func (c carriers) Submit(ctx context.Context, s messaging.Sender, t messaging.Template) (string, error) {
+	return c.of(s).Submit(ctx, s, t)
+}
+
+// platforms are the carriers of senders: the Cloud API, and the simulator while it is on.
+func (h *House) platforms() (carriers, map[string]messaging.Joiner) {
+	c := h.on.Config.WhatsApp
+	h.cloud = whatsapp.New(whatsapp.Config{BaseURL: c.APIURL, AppSecret: c.AppSecret, VerifyToken: c.VerifyToken}, h.on.Box)
+	h.closers = append(h.closers, func() error { h.cloud.Close(); return nil })
+	all := carriers{messaging.Nobody{}, map[string]messaging.Gateway{whatsapp.CarrierName: h.cloud}}
+	join := map[string]messaging.Joiner{whatsapp.CarrierName: h.cloud}
+	if h.Sim != nil {
+		pretend := sim.Gateway{Sim: h.Sim}
+		all.Gateway, all.by[sim.CarrierName], join[sim.CarrierName] = pretend, pretend, pretend
+	}
+	return all, join
+}
+
+// openFile keeps a file that only its platform has among the chat attachments.
+func (h *House) openFile(ctx context.Context, s messaging.Sender, f messaging.File) (a chats.Attachment, words string, err error) {
+	a = chats.Attachment{Type: f.Type, URL: f.URL, Filename: f.Filename}
+	if f.Ref == "" || s.Carrier != whatsapp.CarrierName {
+		return a, "", nil
+	}
+	body, kind, err := h.cloud.File(ctx, s, f.Ref)
+	if err != nil {
+		return a, "", err
+	}
+	defer body.Close()
+	name := rand.Text() + extension(kind)
+	if err := h.Blobs.Put(ctx, "chat/"+name, body, kind); err != nil {
+		return a, "", err
+	}
+	a.URL = h.base() + "/media/chat/" + name
+	return a, "", nil
+}
+
+// extension is how the name of a file of a type ends.
+func extension(kind string) string {
+	kind, _, _ = mime.ParseMediaType(kind)
+	usual := map[string]string{"image/jpeg": ".jpg", "image/png": ".png", "image/webp": ".webp", "audio/ogg": ".ogg", "audio/mpeg": ".mp3", "video/mp4": ".mp4", "text/plain": ".txt"}
+	if ext, ok := usual[kind]; ok {
+		return ext
+	}
+	if all, err := mime.ExtensionsByType(kind); err == nil && len(all) > 0 {
+		return all[0]
+	}
+	return ""
 }
 
 // reportReceipt queues the webhook of a delivery that moved on.

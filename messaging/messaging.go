@@ -126,8 +126,9 @@ type Deps struct {
 	// NumberByID and NumberByPhone find an owned number; false when there is none.
 	NumberByID    func(ctx context.Context, q db.Q, owner, id int64) (Number, bool, error)
 	NumberByPhone func(ctx context.Context, q db.Q, owner int64, phone string) (Number, bool, error)
-	// Transcribe turns a voice note into words; nil = voice notes stay files.
-	Transcribe func(ctx context.Context, f chats.Attachment) (string, error)
+	// Open fetches a customer's file to where it can be linked and says what is spoken in a voice note; an attachment
+	// comes back even with an error. Nil = files stay where they are.
+	Open func(ctx context.Context, s Sender, f File) (a chats.Attachment, words string, err error)
 }
 
 // Messaging is the room.
@@ -142,7 +143,7 @@ func New(d Deps) *Messaging {
 	d.Jobs.Every("messaging.sync_senders", 5*time.Minute, m.SyncSenders)
 	d.Jobs.Every("messaging.sync_templates", 4*time.Hour, m.SyncTemplates)
 	d.Jobs.Register("messaging.abandoned", jobs.Options{}, m.abandoned)
-	d.Jobs.Register("messaging.voice_note", jobs.Options{Queue: "chats", MaxAttempts: 3}, m.voiceNote)
+	d.Jobs.Register("messaging.files", jobs.Options{Queue: "chats", Timeout: 2 * time.Minute, MaxAttempts: 20}, m.files)
 	d.Jobs.Register("messaging.reply", jobs.Options{Queue: "chats", Timeout: 2 * time.Minute, MaxAttempts: 3}, m.reply)
 	d.Chats.Use(chats.WhatsApp, channel{m})
 	return m

@@ -3,6 +3,7 @@ package messaging
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"parley/chats"
@@ -19,7 +20,15 @@ type Incoming struct {
 	ID       string // the platform's identifier of the message: a repeat is dropped
 	Name     string
 	Text     string
-	Media    []chats.Attachment
+	Files    []File
+}
+
+// File is what a customer sent along.
+type File struct {
+	Type     string `json:"type"`               // image, audio, video or document
+	URL      string `json:"url,omitempty"`      // where anybody can fetch it
+	Ref      string `json:"ref,omitempty"`      // or the platform's identifier, to be fetched with the sender's credentials
+	Filename string `json:"filename,omitempty"` // empty when it has none
 }
 
 // Receive stores a customer's message, restarts the window and has it answered. fresh is false for a repeat.
@@ -59,16 +68,26 @@ func (m *Messaging) take(ctx context.Context, tx *db.Tx, s Sender, in Incoming) 
 	return errors.Join(saveContact(ctx, tx, &c), insertMessage(ctx, tx, &msg))
 }
 
-// hear puts the message into the history and has it answered; a voice note is recognised first.
+// hear puts the message into the history and has it answered. Files that only the platform has are fetched first, and
+// voice notes are recognised.
 func (m *Messaging) hear(ctx context.Context, tx *db.Tx, s Sender, talk chats.Conversation, in Incoming) (*int64, error) {
-	if m.Transcribe != nil && in.Text == "" && len(in.Media) == 1 && in.Media[0].Type == "audio" {
-		return nil, m.Jobs.Add(ctx, tx, jobs.New{Kind: "messaging.voice_note", Args: noteArgs{s.ID, talk.ID, in.Media[0]}})
+	later := func(f File) bool { return f.Ref != "" || f.Type == "audio" && in.Text == "" }
+	if m.Open != nil && slices.ContainsFunc(in.Files, later) {
+		return nil, m.Jobs.Add(ctx, tx, jobs.New{Kind: "messaging.files", Args: filesArgs{s.ID, talk.ID, in.Text, in.Files}})
 	}
-	e, err := m.Chats.Heard(ctx, tx, talk.ID, in.Text, in.Media)
+	var files []chats.Attachment
+	for _, f := range in.Files {
+		files = append(files, f.attachment())
+	}
+	e, err := m.Chats.Heard(ctx, tx, talk.ID, in.Text, files)
 	if err != nil {
 		return nil, err
 	}
 	return &e.ID, m.answerLater(ctx, tx, s, talk)
+}
+
+func (f File) attachment() chats.Attachment {
+	return chats.Attachment{Type: f.Type, URL: f.URL, Filename: f.Filename}
 }
 
 type replyArgs struct {
@@ -122,32 +141,47 @@ func ignoreNone(err error) error {
 	return err
 }
 
-type noteArgs struct {
-	Sender int64            `json:"sender"`
-	Talk   chats.ID         `json:"talk"`
-	File   chats.Attachment `json:"file"`
+type filesArgs struct {
+	Sender int64    `json:"sender"`
+	Talk   chats.ID `json:"talk"`
+	Text   string   `json:"text,omitempty"`
+	Files  []File   `json:"files"`
 }
 
-// voiceNote recognises a voice note and passes it on. One that cannot be read stays a file without words.
-func (m *Messaging) voiceNote(ctx context.Context, job jobs.Job) error {
-	var args noteArgs
+// fileTries is how often a file is fetched before the message goes on without it.
+const fileTries = 3
+
+// files fetches what came with a message, recognises voice notes and passes the message on.
+func (m *Messaging) files(ctx context.Context, job jobs.Job) error {
+	var args filesArgs
 	if err := job.Decode(&args); err != nil {
-		return err
+		return jobs.Never(err)
 	}
-	text, err := m.Transcribe(ctx, args.File)
-	if err != nil && job.Try < 3 {
-		return err
+	var s Sender
+	if err := m.DB.Get(ctx, &s, `SELECT `+senderColumns+` FROM wa_senders WHERE id = $1`, args.Sender); err != nil {
+		return ignoreNone(err)
+	}
+	var files []chats.Attachment
+	text := args.Text
+	for _, f := range args.Files {
+		a, words, err := m.Open(ctx, s, f)
+		if err != nil && job.Try < fileTries {
+			return err
+		}
+		if text == "" {
+			text = words
+		}
+		files = append(files, a)
 	}
 	return m.DB.Do(ctx, func(tx *db.Tx) error {
-		var s Sender
-		if err := tx.Get(ctx, &s, `SELECT `+senderColumns+` FROM wa_senders WHERE id = $1`, args.Sender); err != nil {
-			return ignoreNone(err)
-		}
-		if _, err := m.Chats.Heard(ctx, tx, args.Talk, text, []chats.Attachment{args.File}); err != nil {
+		if _, err := m.Chats.Heard(ctx, tx, args.Talk, text, files); err != nil {
 			return err
 		}
 		talk, err := m.Chats.ByID(ctx, tx, args.Talk)
-		return errors.Join(err, m.answerLater(ctx, tx, s, talk))
+		if err != nil {
+			return err
+		}
+		return errors.Join(m.answerLater(ctx, tx, s, talk), job.Complete(ctx, tx))
 	})
 }
 

@@ -47,6 +47,10 @@ type (
 		Emotion    bool    `json:"emotion"`
 		Text       string  `json:"text"`
 	}
+	// Denoise is the data of audio.denoise: whether the caller's audio is cleaned of noise before anybody hears it.
+	Denoise struct {
+		Enabled bool `json:"enabled"`
+	}
 	// ListenRequest is the data of stt.request.
 	ListenRequest struct {
 		Provider string `json:"provider"`

@@ -335,7 +335,7 @@ func stamp(l string) float64 {
 	return n
 }
 
-var hidden = map[string]bool{"stt.request": true, "tts.request": true, "audio.first_out": true, "partial": true}
+var hidden = map[string]bool{"audio.denoise": true, "stt.request": true, "tts.request": true, "audio.first_out": true, "partial": true}
 
 func (w *world) observe(e Event) {
 	if hidden[e.Type] && !w.show[e.Type] {

@@ -118,6 +118,7 @@ func reasonOf(ctx context.Context) Reason {
 func (s *Session) start() {
 	s.wg.Go(s.hear)
 	s.wg.Go(s.fillLine)
+	s.emit(s.began, "audio.denoise", Denoise{}) // nothing on the way suppresses noise
 	s.listen(s.parts.Ears, false)
 	if s.cfg.MaxDuration > 0 {
 		s.set(durationAlarm, s.began.Add(s.cfg.MaxDuration))

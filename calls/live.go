@@ -258,13 +258,6 @@ func (c *Calls) Live(ctx context.Context, q db.Q, owner accounts.ID, t Type) (in
 	return n, err
 }
 
-// PlacedSince counts the outbound calls of an account created since a moment, those over trunks of its own left out.
-func (c *Calls) PlacedSince(ctx context.Context, q db.Q, owner accounts.ID, since time.Time) (int, error) {
-	var n int
-	err := q.Get(ctx, &n, `SELECT count(*) FROM calls WHERE account_id = $1 AND type = 'outbound' AND trunk_id IS NULL AND created_at >= $2`, owner, db.At(since))
-	return n, err
-}
-
 // Errors of the control routes.
 var (
 	ErrOver = fault.New(fault.Conflict, "", "Call is not in progress.")

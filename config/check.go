@@ -18,6 +18,8 @@ import (
 	"parley/wire"
 )
 
+var prefix = regexp.MustCompile(`^\+[1-9][0-9]{0,13}$`)
+
 // check tests a value against the tags of its field.
 func (s *setting) check() error {
 	v := s.value
@@ -122,6 +124,12 @@ var checks = map[string]func(string) error{
 	"cidrs": func(s string) error {
 		if _, err := netip.ParsePrefix(s); err != nil {
 			return fmt.Errorf("%q is not a network in CIDR form", s)
+		}
+		return nil
+	},
+	"prefixes": func(s string) error {
+		if !prefix.MatchString(s) {
+			return fmt.Errorf("must be the beginning of a number, such as +88213, not %q", s)
 		}
 		return nil
 	},

@@ -65,7 +65,8 @@ type Config struct {
 	} `key:"compat"`
 	Limits struct {
 		PerKeyPerMinute int  `key:"per_key_per_minute" min:"0" doc:"requests per minute and key; 0 = no limit"`
-		DailyOutbound   *int `key:"daily_outbound" min:"0" doc:"outbound calls per rolling day through carriers of the installation"`
+		DailyOutbound   *int `key:"daily_outbound" min:"0" doc:"outbound calls per account and rolling day through carriers of the installation"`
+		CallsPerMinute  int  `key:"calls_per_minute" min:"0" doc:"outbound calls per account and minute, those of campaigns included; 0 = no limit"`
 	} `key:"limits"`
 
 	Billing Billing `key:"billing"`
@@ -112,6 +113,8 @@ type Config struct {
 type Telephony struct {
 	DefaultNumber    string   `key:"default_number" doc:"caller number of accounts without one; empty = the simulator's line"`
 	AllowedCountries []string `key:"allowed_countries" check:"countries" doc:"empty = all"`
+	BlockedPrefixes  []string `key:"blocked_prefixes" check:"prefixes" doc:"numbers that start so are never called or texted, such as +88213"`
+	AllowPremium     bool     `key:"allow_premium" doc:"call and text premium-rate, shared-cost and satellite numbers too"`
 	InboundReserve   float64  `key:"inbound_reserve" min:"0" max:"1" doc:"share of lines kept for inbound calls"`
 	TransferMethod   string   `key:"transfer_method" oneof:"bridge refer"`
 	ProxyAddress     string   `key:"proxy_address" doc:"outbound proxy of trunks that ask for it"`
@@ -176,7 +179,7 @@ func Default() *Config {
 	c.Clock.Mode = "real"
 	c.Simulator.Enabled = "auto"
 	c.Compat.FieldAliases = calendarSpellings()
-	c.Limits.PerKeyPerMinute = 600
+	c.Limits.PerKeyPerMinute, c.Limits.CallsPerMinute = 600, 600
 	c.Billing = Billing{Enforce: true, StartingBalance: 10000 * wire.MoneyUnit, Currency: "USD"}
 	c.Plan.Default = Plan{ParallelPerCampaign: 10, ParallelPerAccount: 100, MinutePrice: wire.MoneyUnit / 10}
 	c.Prices = Prices{ChatMessage: cents(1), WhatsAppMarketing: cents(8), WhatsAppUtility: cents(3),

@@ -11,6 +11,7 @@ import (
 	"parley/billing"
 	"parley/calls"
 	"parley/db"
+	"parley/guard"
 	"parley/numbers"
 	"parley/sim"
 	"parley/switchboard"
@@ -28,15 +29,22 @@ func (h *House) calls(context.Context) error {
 		DB: h.DB, Jobs: h.on.Jobs, Calls: h.Calls, Assistants: h.Assistants, Catalog: h.Catalog, Tools: h.Tools, Accounts: h.Accounts,
 		Numbers: callNumbers{h}, Funds: callFunds{h.Billing}, Files: h.Blobs, Engines: h.on.Engines.Talk, Search: h.search, Calendar: h.booking,
 		Settled: []func(context.Context, *db.Tx, calls.Call) error{h.ReportCall},
-		Node:    h.on.Node, Scratch: c.DataPath("scratch"), Currency: c.Billing.Currency, Countries: c.Telephony.AllowedCountries,
+		Node:    h.on.Node, Scratch: c.DataPath("scratch"), Currency: c.Billing.Currency, Phones: h.phones(), CallsPerMinute: c.Limits.CallsPerMinute,
 	})
 	h.Assistants.OnChange(func(_ accounts.ID, id assistants.ID) { h.Switchboard.Ready(id) })
+	h.on.Jobs.Every("calls.placed", time.Hour, h.Calls.ForgetPlaced)
 	if days := c.Retention.RecordingsDays; days != nil {
 		h.on.Jobs.Every("calls.recordings", time.Hour, func(ctx context.Context, now time.Time) error {
 			return h.expireRecordings(ctx, now.AddDate(0, 0, -*days))
 		})
 	}
 	return nil
+}
+
+// phones are the numbers that anybody here may call or text.
+func (h *House) phones() guard.Phones {
+	t := h.on.Config.Telephony
+	return guard.Phones{Countries: t.AllowedCountries, Prefixes: t.BlockedPrefixes, Premium: t.AllowPremium}
 }
 
 // expireRecordings removes the recordings of calls made before a moment; the calls stay.

@@ -84,8 +84,7 @@ func (w campaignWorld) Live(ctx context.Context, q db.Q, id campaigns.ID) (int, 
 	return len(ids), err
 }
 
-// Room is what the account's ceiling leaves to outbound calls once the inbound reserve is kept free, and what is left of
-// its calls of the rolling day through the installation's carriers.
+// Room is what the account's ceiling leaves to outbound calls once the inbound reserve is kept free.
 func (w campaignWorld) Room(ctx context.Context, q db.Q, owner int64) (int, error) {
 	me := accounts.ID(owner)
 	plan, err := w.h.Accounts.Plan(ctx, q, me)
@@ -97,15 +96,7 @@ func (w campaignWorld) Room(ctx context.Context, q db.Q, owner int64) (int, erro
 		return 0, err
 	}
 	reserve := w.h.on.Config.Telephony.InboundReserve
-	room := int(float64(plan.ParallelPerAccount)*(1-reserve)+0.5) - busy
-	if plan.DailyOutbound != nil {
-		placed, err := w.h.Calls.PlacedSince(ctx, q, me, w.h.DB.Now().Add(-24*time.Hour))
-		if err != nil {
-			return 0, err
-		}
-		room = min(room, int(*plan.DailyOutbound)-placed)
-	}
-	return room, nil
+	return int(float64(plan.ParallelPerAccount)*(1-reserve)+0.5) - busy, nil
 }
 
 // HangUp ends a stopped campaign's calls.

@@ -44,7 +44,7 @@ func (h *House) messaging(ctx context.Context) error {
 	gateway, joiners := h.platforms()
 	h.Messaging = messaging.New(messaging.Deps{
 		DB: h.DB, Jobs: h.on.Jobs, Gateway: gateway, Joiners: joiners, Open: h.openFile, Ledger: ledger{h.Billing}, Chats: h.Chats, Assistants: h.Assistants,
-		Report: h.reportReceipt, Currency: c.Billing.Currency, ResponseDelay: c.WhatsApp.ResponseDelay, CallMinLimit: int64(c.WhatsApp.VoiceCallMinLimit),
+		Report: h.reportReceipt, Phones: h.phones(), Currency: c.Billing.Currency, ResponseDelay: c.WhatsApp.ResponseDelay, CallMinLimit: int64(c.WhatsApp.VoiceCallMinLimit),
 		Prices: messaging.Prices{Marketing: int64(p.Marketing), Utility: int64(p.Utility), Authentication: int64(p.Auth), Freeform: int64(p.Freeform),
 			SMS: func(to string) int64 { return int64(h.Billing.SMSPrice(to)) }},
 		NumberByID: func(ctx context.Context, q db.Q, owner, id int64) (messaging.Number, bool, error) {

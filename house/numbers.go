@@ -24,7 +24,7 @@ func (h *House) numbers(context.Context) error {
 		v = Vendors{sim.Carrier{Sim: h.Sim}, sim.Payments{Sim: h.Sim, Accounts: h.Accounts}, sim.Carrier{Sim: h.Sim}}
 	}
 	h.Numbers = numbers.New(h.DB, numbers.Config{Box: h.on.Box, Jobs: h.on.Jobs, Carrier: v.Carrier, Payments: v.Payments,
-		CallerIDs: v.CallerIDs, Countries: h.on.Config.Numbers.Countries, Node: h.on.Node})
+		CallerIDs: v.CallerIDs, Countries: h.on.Config.Numbers.Countries, Node: h.on.Node, Phones: h.phones()})
 	h.Numbers.OnDetach(func(ctx context.Context, tx *db.Tx, _ accounts.ID, id numbers.ID) error {
 		return h.Assistants.DetachNumber(ctx, tx, int64(id))
 	})

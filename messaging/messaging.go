@@ -11,6 +11,7 @@ import (
 	"parley/chats"
 	"parley/db"
 	"parley/fault"
+	"parley/guard"
 	"parley/jobs"
 )
 
@@ -122,6 +123,7 @@ type Deps struct {
 	Prices        Prices
 	Currency      string
 	ResponseDelay time.Duration // between the last of several messages and their answer
+	Phones        guard.Phones  // where texts may go
 	CallMinLimit  int64         // messaging limit from which templates may ask for calls
 	// NumberByID and NumberByPhone find an owned number; false when there is none.
 	NumberByID    func(ctx context.Context, q db.Q, owner, id int64) (Number, bool, error)

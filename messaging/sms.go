@@ -41,6 +41,8 @@ func (m *Messaging) SendSMS(ctx context.Context, owner int64, from Number, known
 		return SMS{}, bad("Phone number subscription is not active")
 	case !strictE164.MatchString(to):
 		return SMS{}, bad("The recipient's number cannot be used. Write it in E.164 form.")
+	case !m.Phones.Allows(to):
+		return SMS{}, bad("Texts to this destination are not allowed.")
 	}
 	s := SMS{Owner: owner, From: from.Phone, To: to, Body: body, Segments: Segments(body), Ref: uuid.NewString(), Status: "sending"}
 	s.Price = int64(s.Segments) * m.Prices.SMS(to)

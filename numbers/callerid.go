@@ -28,6 +28,9 @@ func (n *Numbers) AddCallerID(ctx context.Context, owner accounts.ID, number str
 	if !strict.MatchString(number) || country(number) == "" {
 		return 0, errUnreadable
 	}
+	if !n.cfg.Phones.Allows(number) {
+		return 0, errUncallable
+	}
 	code, err := rand.Int(rand.Reader, big.NewInt(1_000_000))
 	if err != nil {
 		return 0, err

@@ -8,6 +8,7 @@ import (
 
 	"parley/accounts"
 	"parley/db"
+	"parley/guard"
 	"parley/jobs"
 	"parley/wire"
 )
@@ -88,8 +89,9 @@ type Config struct {
 	Carrier   Carrier
 	Payments  Payments
 	CallerIDs CallerIDs
-	Countries []string // where numbers may be bought, ISO 3166-1 alpha-2
-	Node      string   // names this process among those that share the database
+	Countries []string     // where numbers may be bought, ISO 3166-1 alpha-2
+	Node      string       // names this process among those that share the database
+	Phones    guard.Phones // where codes may be sent
 }
 
 // Numbers is the room.

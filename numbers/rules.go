@@ -16,6 +16,7 @@ var (
 	ErrTrunkNotFound = fault.New(fault.NotFound, "", "No SIP trunk with this id exists in your account.")
 
 	errUnreadable   = fault.New(fault.Invalid, "", "This phone number cannot be read. Send it in E.164 form.")
+	errUncallable   = fault.New(fault.Invalid, "", "Calls to this destination are not allowed.")
 	errTaken        = fault.New(fault.Malformed, "", "This phone number is taken. Choose another one.")
 	errNotForSale   = fault.New(fault.Malformed, "", "This phone number cannot be bought here. Pick one from a fresh number search.")
 	errNoMethod     = fault.New(fault.NeedsPayment, "", "Your account has no payment method. Add one, then buy the number again.")

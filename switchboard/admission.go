@@ -2,6 +2,7 @@ package switchboard
 
 import (
 	"context"
+	"time"
 
 	"parley/accounts"
 	"parley/calls"
@@ -76,6 +77,32 @@ func (s *Switchboard) ceiling(ctx context.Context, tx *db.Tx, owner accounts.ID)
 		return errFull()
 	}
 	return nil
+}
+
+// pace notes an outbound call and checks the account's ceilings of calls a minute and, through the installation's own
+// carriers, a day. The account's row is locked: the count is exact. Minutes are real ones, days those of durable time.
+func (s *Switchboard) pace(ctx context.Context, tx *db.Tx, owner accounts.ID, carrier bool) error {
+	plan, err := s.Accounts.Plan(ctx, tx, owner)
+	if err != nil {
+		return err
+	}
+	var wait time.Duration
+	if s.CallsPerMinute > 0 {
+		if wait, err = s.Calls.PlaceableIn(ctx, tx, owner, calls.Minute, s.CallsPerMinute); err != nil {
+			return err
+		}
+	}
+	if wait == 0 && carrier && plan.DailyOutbound != nil {
+		if wait, err = s.Calls.PlaceableIn(ctx, tx, owner, calls.Day, int(*plan.DailyOutbound)); err != nil {
+			return err
+		}
+	}
+	if wait > 0 {
+		f := fault.New(fault.TooMany, "", "Too many requests. Wait the stated seconds, then try again.")
+		f.RetryAfter = int((wait + time.Second - 1) / time.Second)
+		return f
+	}
+	return s.Calls.Placed(ctx, tx, owner, carrier)
 }
 
 // refusal is why a call is refused here: the reason of its record and the SIP status of an inbound one.

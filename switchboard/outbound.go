@@ -5,11 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
-	"strings"
 	"time"
-
-	"github.com/nyaruka/phonenumbers"
 
 	"parley/accounts"
 	"parley/assistants"
@@ -54,6 +50,9 @@ func (s *Switchboard) Place(ctx context.Context, q db.Q, o Order) (calls.Call, e
 		full := s.ceiling(ctx, tx, o.Owner)
 		if full == nil && s.full(s.providers(a)) {
 			full = errFull()
+		}
+		if full == nil {
+			full = s.pace(ctx, tx, o.Owner, number.TrunkID == 0)
 		}
 		n := calls.NewCall{Owner: o.Owner, Type: calls.Outbound, AssistantID: a.ID, AssistantName: a.Name.V, AssistantPhone: number.Phone,
 			ClientPhone: o.Phone, NumberID: number.ID, TrunkID: number.TrunkID, CampaignID: o.CampaignID, CampaignName: o.CampaignName,
@@ -120,18 +119,8 @@ func (s *Switchboard) orderable(ctx context.Context, q db.Q, o Order) (a assista
 	return a, n, nil
 }
 
-// reachable reports whether a number lies in a country that may be called.
-func (s *Switchboard) reachable(phone string) bool {
-	if len(s.Countries) == 0 {
-		return true
-	}
-	p, err := phonenumbers.Parse(phone, "")
-	if err != nil {
-		return false
-	}
-	country := phonenumbers.GetRegionCodeForNumber(p)
-	return slices.ContainsFunc(s.Countries, func(c string) bool { return strings.EqualFold(c, country) })
-}
+// reachable reports whether a number may be called, whoever chose it: a customer, a campaign, a model.
+func (s *Switchboard) reachable(phone string) bool { return s.Phones.Allows(phone) }
 
 // turnTime is how long a call waits for a process with a free line, when other processes may have one.
 const turnTime = 10 * time.Second

@@ -15,6 +15,7 @@ import (
 	"parley/calls"
 	"parley/catalog"
 	"parley/db"
+	"parley/guard"
 	"parley/jobs"
 	"parley/lines"
 	"parley/tools"
@@ -88,11 +89,12 @@ type Deps struct {
 	// Settled are told of every call that is over for good, in the transaction that makes it so, in order.
 	Settled []func(ctx context.Context, tx *db.Tx, c calls.Call) error
 
-	Node      string   // names this process among those that share the database
-	Scratch   string   // folder for recordings in the making
-	Currency  string   // of costs
-	Countries []string // destinations that may be called, ISO 3166-1 alpha-2; empty = all
-	Log       *slog.Logger
+	Node           string       // names this process among those that share the database
+	Scratch        string       // folder for recordings in the making
+	Currency       string       // of costs
+	Phones         guard.Phones // destinations that may be called
+	CallsPerMinute int          // outbound, of an account; 0 = no limit
+	Log            *slog.Logger
 }
 
 // Switchboard holds the calls of this process.

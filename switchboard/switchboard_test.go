@@ -178,7 +178,7 @@ func TestMakeCallChecks(t *testing.T) {
 		}
 		_, err := l.Calls.Block(t.Context(), l.owner, "+491700000000", "")
 		l.must(err)
-		l.Countries = []string{"DE"}
+		l.Phones.Countries = []string{"DE"}
 		for name, c := range map[string]struct {
 			a     assistants.Assistant
 			phone string
@@ -194,6 +194,7 @@ func TestMakeCallChecks(t *testing.T) {
 			"no number":      {a: mute, phone: "+4917012345678", kind: fault.Invalid, says: "Assistant has no phone number to call from."},
 			"do not call":    {a: out, phone: "+491700000000", kind: fault.Invalid, says: "This phone number is on the do-not-call list."},
 			"destination":    {a: out, phone: "+14155550123", kind: fault.Invalid, says: "Calls to this destination are not allowed."},
+			"premium":        {a: out, phone: "+499001234567", kind: fault.Invalid, says: "Calls to this destination are not allowed."},
 			"poor, and full": {a: out, phone: "+4917012345678", world: func() { l.poor = true; l.terms(parallel(0)) }, kind: fault.Invalid, says: "Your balance does not cover this call. Add funds, then try again."},
 			"full":           {a: out, phone: "+4917012345678", world: func() { l.terms(parallel(0)) }, kind: fault.TooMany, says: "Too many calls in progress."},
 		} {

@@ -6,12 +6,20 @@ CREATE INDEX leads_open ON leads (campaign_id)
 DROP INDEX leads_phone;
 CREATE INDEX leads_phone ON leads (phone_number, campaign_id);
 CREATE INDEX calls_campaign_live ON calls (campaign_id) WHERE status IN ('initiated', 'ringing', 'in-progress');
-CREATE INDEX calls_placed ON calls (account_id, created_at) WHERE type = 'outbound' AND trunk_id IS NULL;
-CREATE INDEX calls_rate ON calls (account_id, created_real) WHERE type = 'outbound';
+
+-- The outbound calls of the last day, for the ceilings: deleting a call's record does not make room for another.
+CREATE TABLE placements (
+    id         {{id}},
+    account_id BIGINT  NOT NULL,
+    carrier    BOOLEAN NOT NULL, -- through a carrier of the installation, not a trunk of the account
+    at         BIGINT  NOT NULL,
+    at_real    BIGINT  NOT NULL
+);
+CREATE INDEX placements_day ON placements (account_id, at) WHERE carrier;
+CREATE INDEX placements_minute ON placements (account_id, at_real);
 
 -- +goose Down
-DROP INDEX calls_rate;
-DROP INDEX calls_placed;
+DROP TABLE placements;
 DROP INDEX calls_campaign_live;
 DROP INDEX leads_phone;
 CREATE INDEX leads_phone ON leads (campaign_id, phone_number);

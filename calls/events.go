@@ -52,11 +52,15 @@ func (c *Calls) Log(ctx context.Context, tx *db.Tx, id ID, events []Event) error
 	return nil
 }
 
-// SetTranscript keeps what has been said so far. Who talks back, and was not found to be a machine, is a human.
+// SetAnsweredBy notes who picked up a call that goes on.
+func (c *Calls) SetAnsweredBy(ctx context.Context, q db.Q, id ID, by AnsweredBy) error {
+	_, err := q.Exec(ctx, `UPDATE calls SET answered_by = $1, updated_at = $2 WHERE id = $3 AND status = 'in-progress'`, by, db.At(c.db.Now()), id)
+	return err
+}
+
+// SetTranscript keeps what has been said so far.
 func (c *Calls) SetTranscript(ctx context.Context, q db.Q, id ID, entries []Entry, spoke bool) error {
-	_, err := q.Exec(ctx, `UPDATE calls SET entries = $1, spoke = $2, updated_at = $3,
-			answered_by = CASE WHEN $2 AND answered_by = 'unknown' THEN 'human' ELSE answered_by END
-		WHERE id = $4 AND status = 'in-progress'`,
+	_, err := q.Exec(ctx, `UPDATE calls SET entries = $1, spoke = $2, updated_at = $3 WHERE id = $4 AND status = 'in-progress'`,
 		db.JSON[[]Entry]{V: entries}, spoke, db.At(c.db.Now()), id)
 	return err
 }

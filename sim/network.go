@@ -195,9 +195,10 @@ func (p Phone) script() []Step {
 		if greeting == "" {
 			greeting = "You have reached my voice mail. I can not take your call right now. Please leave a message after the tone and I will call you back."
 		}
-		return []Step{{Say: greeting}, {tone: 1000, WaitMS: ptr(int64(700))}, {WaitMS: ptr(int64(25000))}, {Hangup: true}}
+		return []Step{{WaitMS: ptr(int64(400))}, {Say: greeting}, {WaitMS: ptr(int64(300))}, {signal: beep}, {WaitMS: ptr(int64(25000))}, {Hangup: true}}
 	case "fax":
-		return []Step{{tone: 2100, WaitMS: ptr(int64(3300))}, {WaitMS: ptr(int64(10000))}, {Hangup: true}}
+		return []Step{{WaitMS: ptr(int64(300))}, {signal: faxAnswer}, {WaitMS: ptr(int64(75))}, {signal: faxFlags}, {WaitMS: ptr(int64(3000))}, {signal: faxFlags},
+			{WaitMS: ptr(int64(3000))}, {signal: faxFlags}, {WaitMS: ptr(int64(3000))}, {Hangup: true}}
 	case "screening":
 		return []Step{{Say: "The person you are calling is using a screening service. Please state your name and the reason for your call."},
 			{WaitFor: "speech_start", TimeoutMS: 8000}, {WaitFor: "silence", TimeoutMS: 8000}, {Say: "Thank you. Please hold."}, {WaitMS: ptr(int64(1500))}, {Say: "Hello?"}, {WaitMS: ptr(int64(20000))}, {Hangup: true}}

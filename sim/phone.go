@@ -33,7 +33,7 @@ type Step struct {
 	Level     *float64 `json:"level,omitempty"` // of Noise, 0-1
 	Hangup    bool     `json:"hangup,omitempty"`
 
-	tone float64 // Hz, for WaitMS: machines of all kinds
+	signal signal // of a machine
 }
 
 // quietTime is how long nobody must speak for "silence".
@@ -161,10 +161,8 @@ func (p *phone) do(ctx context.Context, s Step) bool {
 		return p.say(ctx, s)
 	case s.Play != "":
 		return p.play(ctx, s.Play)
-	case s.tone > 0:
-		pcm := make([]int16, p.media.Rate()*int(*s.WaitMS)/1000)
-		audio.GenSignal(pcm, p.media.Rate(), 0, audio.Tone{Hz: s.tone, Level: 0.4})
-		return p.utter(ctx, pcm)
+	case s.signal != nil:
+		return p.utter(ctx, s.signal(p.media.Rate()))
 	case s.WaitMS != nil:
 		return sleep(ctx, time.Duration(*s.WaitMS)*time.Millisecond)
 	case s.WaitFor != "":

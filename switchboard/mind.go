@@ -12,6 +12,7 @@ import (
 	"parley/calls"
 	"parley/tools"
 	"parley/voice"
+	"parley/voice/pickup"
 	"parley/wire"
 	"parley/words"
 )
@@ -150,6 +151,9 @@ func (m *mind) function(t tools.Tool) agent.Function {
 func hints(a assistants.Assistant) []string {
 	v := agent.Layer(nil, a.Variables.V)
 	out := []string{words.Fill(a.InitialMessage.V, v, words.Spoken), words.Fill(a.SystemPrompt.V, v, words.Spoken)}
+	if a.Type.V == "outbound" {
+		out = append(out, pickup.Sentences(a.Language())...)
+	}
 	if raw, err := a.RuntimeTools(); err == nil {
 		built, _ := agent.ParseBuiltIns(raw) // what cannot be read is said when the call begins
 		for _, t := range built {

@@ -123,6 +123,9 @@ func (s *Switchboard) conversation(a assistants.Assistant, l *live, c cast) (voi
 	cfg := configOf(a, values)
 	cfg.Speech.Voice = c.voice
 	cfg.Hints = hints(a)
+	if l.call.Type == calls.Outbound {
+		cfg.Answering = answering(a, values)
+	}
 	m, err := s.mind(a, l, values, s.engine(c.mind, c.model))
 	if err != nil {
 		return cfg, voice.Parts{}, err
@@ -190,6 +193,15 @@ func configOf(a assistants.Assistant, v words.Values) voice.Config {
 		}
 	}
 	return c
+}
+
+// answering is what becomes of a call that no person picks up.
+func answering(a assistants.Assistant, v words.Values) *voice.Answering {
+	opening := words.Fill(a.InitialMessage.V, v, words.Spoken)
+	if opening == "" {
+		opening = "This is " + a.Name.V + "."
+	}
+	return &voice.Answering{HangUp: a.EndCallOnVoicemail.V, Message: words.Fill(a.VoiceMailMessage.V, v, words.Spoken), Opening: opening}
 }
 
 func languagesOf(ids []int64) (out []string) {

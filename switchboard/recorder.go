@@ -25,7 +25,8 @@ type recorder struct {
 	pending  []calls.Event
 	entries  []calls.Entry
 	spoke    bool
-	changed  bool // the transcript
+	changed  bool             // the transcript
+	answered calls.AnsweredBy // as last found out; empty = nothing new
 	watchers []chan Watched
 	finished bool
 }
@@ -85,10 +86,19 @@ func (r *recorder) say(e voice.Event) {
 		r.spoke = true
 	case voice.AssistantTurn:
 		r.entries = append(r.entries, calls.Entry{Text: d.Text, Assistant: true, At: e.At.UnixMicro(), Interrupted: d.Interrupted})
+	case voice.Pickup:
+		r.answered = calls.AnsweredBy(d.Result)
+		r.hurry()
+		return
 	default:
 		return
 	}
 	r.changed = true
+	r.hurry()
+}
+
+// hurry has what gathered written now.
+func (r *recorder) hurry() {
 	select {
 	case r.poke <- struct{}{}:
 	default:
@@ -113,17 +123,25 @@ func (r *recorder) run() {
 // flush writes what has gathered. What cannot be written stays for the next time.
 func (r *recorder) flush() {
 	r.mu.Lock()
-	events, entries, spoke, changed := slices.Clone(r.pending), slices.Clone(r.entries), r.spoke, r.changed
-	r.changed = false
+	events, entries, spoke, changed, answered := slices.Clone(r.pending), slices.Clone(r.entries), r.spoke, r.changed, r.answered
+	r.changed, r.answered = false, ""
 	r.mu.Unlock()
-	if len(events) == 0 && !changed {
+	if len(events) == 0 && !changed { // an answer is an event
 		return
 	}
 	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
 	defer stop()
 	err := r.board.DB.Do(ctx, func(tx *db.Tx) error {
-		if err := r.board.Calls.Log(ctx, tx, r.call, events); err != nil || !changed {
+		if err := r.board.Calls.Log(ctx, tx, r.call, events); err != nil {
 			return err
+		}
+		if answered != "" {
+			if err := r.board.Calls.SetAnsweredBy(ctx, tx, r.call, answered); err != nil {
+				return err
+			}
+		}
+		if !changed {
+			return nil
 		}
 		return r.board.Calls.SetTranscript(ctx, tx, r.call, entries, spoke)
 	})
@@ -132,6 +150,9 @@ func (r *recorder) flush() {
 	if err != nil {
 		r.board.Log.Error("events not recorded", "call", r.call, "error", err)
 		r.changed = r.changed || changed
+		if r.answered == "" {
+			r.answered = answered
+		}
 		return
 	}
 	r.pending = r.pending[len(events):]

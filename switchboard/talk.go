@@ -95,11 +95,8 @@ func (s *Switchboard) over(r voice.Report, c calls.Call, leg lines.Leg) calls.Ov
 		}
 	}
 	at := r.Ended
-	by := calls.AnsweredBy("")
-	if c.Type == calls.Outbound && r.Spoke {
-		by = calls.Human
-	}
-	return calls.Over{Reason: reason, At: at, Entries: entriesOf(r.Entries), Keypad: r.Keypad, Spoke: r.Spoke, AISeconds: wholeSeconds(at.Sub(c.AnsweredReal.Time())), AnsweredBy: by}
+	return calls.Over{Reason: reason, At: at, Entries: entriesOf(r.Entries), Keypad: r.Keypad, Spoke: r.Spoke,
+		AISeconds: wholeSeconds(at.Sub(c.AnsweredReal.Time())), AnsweredBy: calls.AnsweredBy(r.Answered)}
 }
 
 func entriesOf(es []voice.Entry) []calls.Entry {

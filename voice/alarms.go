@@ -18,6 +18,8 @@ const (
 	keypadAlarm                // no further key
 	politeAlarm                // the caller still speaks, but an answer is ready
 	heardAlarm                 // everything queued should have been sent by now
+	whoAlarm                   // look again who picked up
+	leaveAlarm                 // the greeting of a machine is over
 	earsAlarm                  // open the recogniser again
 	farewellAlarm              // the paid time is nearly over
 	noticeAlarm                // the longest duration is nearly over
@@ -40,6 +42,8 @@ var alarmActions = [alarmCount]func(*Session, time.Time){
 	holdingAlarm:  (*Session).holding,
 	giveUpAlarm:   (*Session).giveUp,
 	keypadAlarm:   func(s *Session, now time.Time) { s.keypadDone("timeout", now) },
+	whoAlarm:      (*Session).lookWho,
+	leaveAlarm:    (*Session).greetingOver,
 	earsAlarm:     func(s *Session, _ time.Time) { s.listen(s.parts.Ears, true) },
 	farewellAlarm: (*Session).farewell,
 	noticeAlarm:   (*Session).nearlyOver,

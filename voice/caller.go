@@ -35,6 +35,8 @@ const (
 	shortestSilence = 100 * time.Millisecond
 	// wordless is how long sound may go on without new words before the turn is taken to be over.
 	wordless = 2500 * time.Millisecond
+	// promptly after a call of ours was answered, people say hello without having heard us.
+	promptly = time.Second
 	// resumeAfter is how long the assistant stays silent after an interruption that brings no words.
 	resumeAfter = 2 * time.Second
 )
@@ -72,6 +74,7 @@ func (s *Session) speechStarts(at time.Time) {
 	s.resetQuiet(at)
 	s.emit(at, "speech.start", Side{"customer"})
 	s.armGate()
+	s.whoSpeaks(at, true)
 }
 
 func (s *Session) speechEnds(at time.Time) {
@@ -86,6 +89,7 @@ func (s *Session) speechEnds(at time.Time) {
 		s.set(endpointAlarm, at.Add(s.endSilence()))
 	}
 	s.playNext()
+	s.whoSpeaks(at, false)
 }
 
 func (s *Session) endSilence() time.Duration { return max(s.cfg.EndSilence, shortestSilence) }
@@ -108,6 +112,7 @@ func (s *Session) heard(l *listener, t Transcript) {
 	if t.Language != "" {
 		c.language = t.Language
 	}
+	s.whoSays(t, now)
 	changed := t.Text != c.partial
 	if c.partial = t.Text; t.Final {
 		c.partial = ""
@@ -222,6 +227,14 @@ func (s *Session) callerSaid(text string, now time.Time) {
 		}
 		return
 	}
+	if s.unanswered(text) {
+		if !s.who.beeped(at) {
+			s.write(text, at, "speech", language, now)
+			s.remembered(text)
+		}
+		s.dropAwaiting()
+		return
+	}
 	if s.pickUp(at) && hello(text) && !s.cfg.WaitForCaller { // the greeting answers it
 		s.write(text, at, "speech", language, now)
 		s.dropAwaiting()
@@ -328,6 +341,9 @@ func (s *Session) gateAt(t *turn) time.Time {
 
 // pickUp reports that speech which began at a moment is that of somebody who picks up, not an answer to the greeting.
 func (s *Session) pickUp(began time.Time) bool {
+	if s.who != nil && began.Sub(s.began) < promptly {
+		return true
+	}
 	if t := s.turn; s.greetingAt.IsZero() {
 		return t != nil && t.kind == greetingTurn
 	}

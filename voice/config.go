@@ -34,6 +34,8 @@ type Config struct {
 
 	Keypad  *Keypad // collect_keypad; nil = keys are only reported
 	Fillers *Fillers
+
+	Answering *Answering // of a call we placed: find out who picked up; nil = a person
 }
 
 // Listening is what a recogniser of this conversation is opened with on a line of rate Hz.
@@ -45,6 +47,13 @@ func (c Config) Listening(rate int) Listening {
 type Keypad struct {
 	Timeout time.Duration // after the last key
 	Stop    byte          // '#' or '*': ends it at once and is not part of it
+}
+
+// Answering says what to do when somebody else than a person picks up.
+type Answering struct {
+	HangUp  bool   // on a machine, once the message was left if there is one
+	Message string // for a machine, placeholders filled; empty = none
+	Opening string // how a call begins, for who asks who is calling and why
 }
 
 // Fillers are short phrases played when no speech is ready 0.4 s after the caller's turn, by the kind of what was said.
@@ -116,6 +125,7 @@ type Report struct {
 	History  []agent.Message // for the evaluation: tool calls included
 	Keypad   string          // the last keypad input
 	Spoke    bool            // the caller ever made a sound or pressed a key
+	Answered string          // human, machine or unknown picked up; empty when nobody asked
 	Language string          // the language spoken last
 }
 
@@ -128,6 +138,9 @@ func (r Reason) Error() string { return string(r) }
 const (
 	CustomerHangup   Reason = "customer_hangup"
 	AssistantHangup  Reason = "assistant_hangup"
+	Voicemail        Reason = "voicemail_detected"
+	VoicemailLeft    Reason = "voicemail_message_left"
+	FaxDetected      Reason = "fax_detected"
 	MaxDuration      Reason = "max_duration"
 	SilenceTimeout   Reason = "silence_timeout"
 	InitialSilence   Reason = "initial_silence_timeout"

@@ -38,6 +38,7 @@ func (s *Session) hear() {
 		to      *listener
 		keep    bool
 		backlog [][]int16
+		tones   = s.who.tones(s.media.Rate())
 		frame   = s.media.Rate() * int(audio.FrameDur) / int(time.Second)
 	)
 	for {
@@ -71,6 +72,7 @@ func (s *Session) hear() {
 		if to != nil {
 			to.take(pcm[:n])
 		}
+		s.listenForTones(tones, pcm[:n])
 	}
 }
 

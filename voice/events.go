@@ -93,6 +93,11 @@ type (
 		From string `json:"from"`
 		To   string `json:"to"`
 	}
+	// Pickup is the data of amd: human, machine or unknown.
+	Pickup struct {
+		Result  string `json:"result"`
+		AfterMS int64  `json:"after_ms"` // since the answer
+	}
 	// Trouble is the data of warning (Stage may be empty) and error.
 	Trouble struct {
 		Stage   string `json:"stage,omitempty"` // stt, llm, tts

@@ -72,6 +72,7 @@ func (s *Session) key(digit byte, at time.Time) {
 	s.caller.ever = true
 	s.report.Spoke = true
 	s.resetQuiet(at)
+	s.whoPresses(at)
 	switch k := s.cfg.Keypad; {
 	case k == nil:
 	case digit == k.Stop:

@@ -79,6 +79,9 @@ func (s *Session) sounds(p play, start int64) {
 			s.greetingAt = at
 		}
 		s.entries = append(s.entries, Entry{Assistant: true, At: at})
+		if t.kind == messageTurn && t.then != "" {
+			t.then = VoicemailLeft
+		}
 		if t.kind == reengageTurn {
 			s.emit(at, "reengage", Reengage{s.asked})
 		}

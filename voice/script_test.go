@@ -33,6 +33,7 @@ var update = flag.Bool("update", false, "rewrite the lower half of testdata/*.ca
 //
 //	set KEY VALUE…            a setting of the conversation
 //	caller AT FOR WORDS…      speaks; "-" makes a sound without words
+//	tone AT FOR HZ            and beeps
 //	type AT TEXT · key AT K · hint AT TEXT · hold AT FOR · hangup AT · stop AT REASON
 //	llm DELAY TEXT…           one answer; [tool NAME FOR] runs a tool, [end] hangs up, [fail] fails, [stall] never goes on
 //	tts DELAY PER-CHAR        or stall, or fail; tts2, llm2, stt2 are the fallbacks
@@ -128,6 +129,14 @@ func (w *world) parseLine(f []string) {
 		}
 	case "caller":
 		w.speaks(w.dur(f[1]), w.dur(f[2]), f[3:])
+	case "tone":
+		hz, err := strconv.ParseFloat(f[3], 64)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		pcm := make([]int16, int64(w.dur(f[2]))*8000/int64(time.Second))
+		audio.GenSignal(pcm, 8000, 0, audio.Tone{Hz: hz, Level: 0.3})
+		w.at(f[1], func(w *world) { w.media.Utter(pcm) })
 	case "type":
 		w.at(f[1], func(w *world) { w.session.Say(w.t.Context(), rest(2)) })
 	case "hint":
@@ -146,7 +155,7 @@ func (w *world) parseLine(f []string) {
 		if w.minds[i] == nil {
 			w.minds[i] = &mind{w: w, src: i}
 		}
-		w.minds[i].answers = append(w.minds[i].answers, answer{w.dur(f[1]), rest(2)})
+		w.minds[i].answers = append(w.minds[i].answers, reply{w.dur(f[1]), rest(2)})
 	case "tts", "tts2":
 		s := &synth{perChar: 60 * time.Millisecond}
 		w.says[len(f[0])-len("tts")] = s
@@ -207,6 +216,10 @@ func (w *world) setting(key, v string) {
 		c.ReengageEvery = secs()
 	case "funds":
 		c.Funds = secs()
+	case "end_call_on_voicemail":
+		w.answering().HangUp = v == "true"
+	case "voice_mail_message":
+		w.answering().Message = v
 	case "languages":
 		c.Others = strings.Fields(v)
 	case "keypad":
@@ -216,6 +229,14 @@ func (w *world) setting(key, v string) {
 	default:
 		w.t.Fatalf("no setting %s", key)
 	}
+}
+
+// answering makes the call one that we placed.
+func (w *world) answering() *Answering {
+	if w.cfg.Answering == nil {
+		w.cfg.Answering = &Answering{Opening: w.cfg.Greeting}
+	}
+	return w.cfg.Answering
 }
 
 const (
@@ -425,10 +446,10 @@ func (c *earCall) Close() error { close(c.end); return nil }
 type mind struct {
 	w       *world
 	src     int
-	answers []answer
+	answers []reply
 }
 
-type answer struct {
+type reply struct {
 	after time.Duration
 	text  string
 }

@@ -55,6 +55,7 @@ type Session struct {
 	keypad   string
 	fillers  int
 	failures int // of the recogniser in a row
+	who      *who
 }
 
 // New makes a conversation on media, the audio of an answered leg. Run starts it.
@@ -116,6 +117,9 @@ func reasonOf(ctx context.Context) Reason {
 }
 
 func (s *Session) start() {
+	if s.cfg.Answering != nil {
+		s.who = newWho(s.cfg)
+	}
 	s.wg.Go(s.hear)
 	s.wg.Go(s.fillLine)
 	s.emit(s.began, "audio.denoise", Denoise{}) // nothing on the way suppresses noise
@@ -170,6 +174,7 @@ func (s *Session) close() {
 	s.mouth.quiet(s, now)
 	s.remembered(s.kept...)
 	s.lastWords()
+	s.concludeWho(now)
 	s.report.Reason, s.report.Began, s.report.Entries = s.over, s.began, s.transcript()
 	s.report.History, s.report.Language = s.history, s.language
 }

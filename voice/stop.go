@@ -31,10 +31,10 @@ func (s *Session) interrupt(now time.Time) {
 	s.set(resumeAlarm, now.Add(resumeAfter))
 }
 
-// mayStop reports whether the caller may stop this turn: not a farewell, not one that was stopped already, and not a
+// mayStop reports whether the caller may stop this turn: not a message for a machine, not a farewell, not one that was stopped already, and not a
 // greeting of which nothing was heard, because people who pick up say hello.
 func (s *Session) mayStop(t *turn) bool {
-	return t != nil && t.then == "" && !t.awaiting && !t.muted && !(t.kind == greetingTurn && t.entry < 0)
+	return t != nil && t.kind != messageTurn && t.then == "" && !t.awaiting && !t.muted && !(t.kind == greetingTurn && t.entry < 0)
 }
 
 // unmute is called when the tool of a stopped turn is done: the turn ends there if the caller said something.

@@ -15,6 +15,7 @@ const (
 	reengageTurn          // "are you still there?"
 	noticeTurn            // said by the model of its own accord
 	fixedTurn             // words of our own: apology, farewell
+	messageTurn           // for a machine
 )
 
 // turn is one turn of the assistant, from the moment it is owed to the last sample heard.
@@ -103,7 +104,7 @@ func (s *Session) answer(now time.Time) {
 	}
 	t.awaiting = false
 	t.first(func(m *marks) *time.Time { return &m.heard }, now)
-	if s.cfg.WaitForCaller && !s.greeted && s.cfg.Greeting != "" {
+	if s.cfg.Greeting != "" && (s.cfg.WaitForCaller && !s.greeted || s.who.putThrough(s.history)) {
 		s.greet()
 		return
 	}
@@ -142,7 +143,7 @@ func (s *Session) settle(now time.Time) {
 	if t := s.turn; t != nil && t.complete() && !t.muted && !s.mouth.sounding {
 		s.finish(t, now)
 	}
-	if s.turn == nil && s.caller.awaiting && s.over == "" {
+	if s.turn == nil && s.caller.awaiting && s.over == "" && !s.who.busy() {
 		s.awaitWords(now)
 	}
 	s.tick(now)
@@ -157,6 +158,9 @@ func (s *Session) finish(t *turn, now time.Time) {
 	switch t.kind {
 	case greetingTurn:
 		s.quietOn = true
+		s.whoHeard(now)
+	case messageTurn:
+		s.who.enter(talking, now) // the call goes on
 	case answerTurn:
 		switch {
 		case t.failures == 0:

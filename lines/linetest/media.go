@@ -11,7 +11,8 @@ import (
 	"parley/lines"
 )
 
-// Media is the audio of one answered leg in memory; it passes in (virtual) time without a network. The far end is silent; tests say what the media plane noticed of it with Notice.
+// Media is the audio of one answered leg in memory; it passes in (virtual) time without a network. Tests say what the media plane noticed of
+// the far end with Notice.
 type Media struct {
 	rate   int
 	events chan lines.Event
@@ -21,7 +22,8 @@ type Media struct {
 	mu      sync.Mutex
 	queued  []int16
 	played  int64
-	heard   int64 // far-end samples delivered so far
+	uttered []int16 // of the far end, still to arrive
+	arrived []int16 // of them, not delivered yet
 	began   time.Time
 	space   chan struct{} // closed and replaced when queued samples were sent
 	spans   []Span
@@ -114,7 +116,9 @@ func (m *Media) send() {
 	defer m.mu.Unlock()
 	now := time.Now()
 	size := m.rate / 50
-	m.heard += int64(size)
+	arrived := make([]int16, size)
+	m.uttered = m.uttered[copy(arrived, m.uttered):]
+	m.arrived = append(m.arrived, arrived...)
 	n := min(size, len(m.queued))
 	out := make([]byte, 4*size)
 	for i, v := range m.queued[:n] {
@@ -163,16 +167,22 @@ func (m *Media) SendDigits(keys string) error {
 	return nil
 }
 
-// Hear delivers silence as time passes.
+// Utter lets the far end make a sound from now on; what it uttered before comes first.
+func (m *Media) Utter(pcm []int16) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.uttered = append(m.uttered, pcm...)
+}
+
+// Hear delivers what the far end utters, and silence, as time passes.
 func (m *Media) Hear(ctx context.Context, buf []int16) (int, error) {
 	for {
 		m.mu.Lock()
-		n, space := min(int64(len(buf)), m.heard), m.space
-		m.heard -= n
+		n, space := copy(buf, m.arrived), m.space
+		m.arrived = m.arrived[n:]
 		m.mu.Unlock()
 		if n > 0 {
-			clear(buf[:n])
-			return int(n), nil
+			return n, nil
 		}
 		if err := m.wait(ctx, space); err != nil {
 			return 0, err

@@ -1,0 +1,164 @@
+package pickup
+
+import (
+	"strings"
+
+	"parley/words"
+)
+
+// phrases are what is said to callers in one language. A stroke joins ways to say the same. A phrase of sure counts twice.
+type phrases struct {
+	sure      []string // only machines
+	maybe     []string // machines more than people
+	human     []string // people
+	screening []string
+}
+
+// unmistakable is the sum of machine phrases that needs no further evidence.
+const unmistakable = 2
+
+// signs are what a text tells.
+type signs struct{ machine, human, screening, words int }
+
+// scan counts the phrases in a text, each once.
+func scan(lists []phrases, text string) (s signs) {
+	tokens := words.Tokens(text)
+	s.words = len(tokens)
+	line := uniform.Replace(" " + strings.Join(tokens, " ") + " ")
+	for _, p := range lists {
+		s.machine += 2*count(p.sure, line) + count(p.maybe, line)
+		s.human += count(p.human, line)
+		s.screening += count(p.screening, line)
+	}
+	return s
+}
+
+// uniform writes alike what is said alike; words.Tokens has taken the apostrophes out. An offer to take a message is what
+// people make.
+var uniform = strings.NewReplacer(
+	" can not ", " cant ", " cannot ", " cant ", " unable to ", " cant ", " voice mail ", " voicemail ", " mail box ", " mailbox ",
+	" you have ", " youve ", " i am ", " im ", " i will ", " ill ", " it is ", " its ", " who is ", " whos ", " you are ", " youre ",
+	" like to leave ", " offer ", " want to leave ", " offer ", " wanna leave ", " offer ", " can i leave ", " offer ", " could i leave ", " offer ", " may i leave ", " offer ")
+
+func count(list []string, line string) (n int) {
+	for _, p := range list {
+		for way := range strings.SplitSeq(p, "|") {
+			if strings.Contains(line, " "+way+" ") {
+				n++
+				break
+			}
+		}
+	}
+	return n
+}
+
+func phrasesOf(languages []string) []phrases {
+	out := []phrases{spoken["en"]}
+	for _, l := range languages {
+		if p, ok := spoken[l]; ok && l != "en" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+var spoken = map[string]phrases{
+	"en": {
+		sure: []string{"after the tone|at the tone|after the beep|at the beep|hear the tone|hear the beep", "record your message|record a message",
+			"leave your message|leave me a message|leave a message after|leave a message and|leave a short message|leave a brief message|leave a detailed message",
+			"leave your name|leave your number|leave us your name|leave me your name", "voicemail|mailbox|answering machine|voice messaging system",
+			"cant take your call|cant answer your call|cant come to the phone|cant answer the phone|cant get to the phone",
+			"not available to take your call|not available to answer|is not available please|not available at the tone",
+			"your call has been forwarded|forwarded to an automated", "the number youve dialed|the number youve reached|number you dialed|the number youve called",
+			"not in service|has been disconnected|cant be completed as dialed", "the subscriber|the customer youre calling|the person youre trying to reach|the person youre calling is not",
+			"press one|press two|press pound|press the pound key|press star|press hash", "our office is closed|our office is currently closed|we are currently closed|we are closed"},
+		maybe: []string{"leave a message", "youve reached", "not available|unavailable|not here right now|not at home|away from my desk|away from the phone", "get back to you|call you back|return your call",
+			"as soon as i can|as soon as possible", "thanks for calling|thank you for calling", "im sorry i missed|sorry i missed your call|missed your call"},
+		human: []string{"speaking", "how can i help|how may i help|may i help|can i help|what can i do for you|how can i direct your call", "whos this|whos calling|whos there", "can you hear me",
+			"offer", "hold on|one moment|just a moment|just a second|hang on"},
+		screening: []string{"state your name|say your name and why|say your name and what|say your name and the reason|tell me your name and why", "screening service|call screening|screening this call|screening calls|using a screening",
+			"record your name and|record your name", "go ahead and say your name", "your name and the reason|your name and reason|name and reason for calling|name and the reason for", "before i connect you|before i try to connect|ill see if this person is available"}},
+	"de": {
+		sure: []string{"nach dem ton|nach dem signalton|nach dem piepton|nach dem piep", "hinterlassen sie|hinterlasse|sprechen sie nach|nachricht hinterlassen|ihre nachricht", "anrufbeantworter|mailbox|sprachbox",
+			"die gewählte rufnummer|die von ihnen gewählte|der gewünschte gesprächspartner|kein anschluss unter dieser nummer|teilnehmer ist", "drücken sie"},
+		maybe:     []string{"nicht erreichbar|nicht zu erreichen|momentan nicht da|nicht persönlich", "rufe sie zurück|rufe zurück|melde mich|rufen sie zurück", "so bald wie möglich|schnellstmöglich", "sie haben die|hier ist der anschluss", "außerhalb unserer|öffnungszeiten"},
+		human:     []string{"am apparat", "was kann ich für sie tun|wie kann ich ihnen helfen|wie kann ich helfen", "wer ist da|wer spricht", "einen moment|moment bitte"},
+		screening: []string{"nennen sie ihren namen|sagen sie ihren namen", "grund ihres anrufs|grund für ihren anruf|warum sie anrufen", "anrufprüfung|anruffilter"}},
+	"fr": {
+		sure: []string{"après le bip|après le signal|après le bip sonore", "laissez un message|laissez moi un message|laisser un message|laissez votre message", "messagerie|répondeur|boîte vocale",
+			"le numéro que vous avez|votre correspondant", "appuyez sur|tapez"},
+		maybe:     []string{"pas disponible|ne suis pas disponible|absent|pas joignable", "vous rappellerai|vous rappelle|rappellerai", "dès que possible", "vous êtes bien"},
+		human:     []string{"à l appareil|à lappareil", "que puis je faire|comment puis je vous aider", "qui est à|cest qui", "ne quittez pas|un instant"},
+		screening: []string{"dites votre nom|indiquez votre nom|donnez votre nom", "raison de votre appel|motif de votre appel|pourquoi vous appelez", "filtrage"}},
+	"es": {
+		sure: []string{"después del tono|después de la señal|al oír la señal|tras la señal", "deje un mensaje|deje su mensaje|deja un mensaje|dejar un mensaje|deja tu mensaje|grabe su mensaje", "buzón de voz|buzón|contestador",
+			"el número que ha marcado|el número marcado|el teléfono al que llama|el abonado", "pulse|marque"},
+		maybe:     []string{"no está disponible|no estoy disponible|no puedo atender|no podemos atender|no puedo contestar", "te llamaré|le llamaré|devolveré la llamada|devolveremos", "lo antes posible", "ha llamado a|se ha comunicado con"},
+		human:     []string{"al habla|al aparato", "en qué puedo ayudar|en qué le puedo ayudar|en qué puedo ayudarle", "quién es|quién habla|de parte de quién", "un momento"},
+		screening: []string{"diga su nombre|di tu nombre|indique su nombre", "motivo de su llamada|motivo de la llamada|por qué llama", "filtro de llamadas|filtrado de llamadas"}},
+	"it": {
+		sure: []string{"dopo il segnale|dopo il bip|dopo il tono|segnale acustico", "lasciate un messaggio|lascia un messaggio|lasciare un messaggio|lasci un messaggio", "segreteria telefonica|segreteria|casella vocale",
+			"il numero da lei|il numero selezionato|lutente da lei|il cliente da lei|utente", "prema|premere"},
+		maybe:     []string{"non è disponibile|non sono disponibile|non è raggiungibile|non posso rispondere|non possiamo rispondere", "richiamerò|richiameremo|ricontatterò", "appena possibile|al più presto"},
+		human:     []string{"mi dica|come posso aiutarla|posso aiutarla", "chi parla|chi è", "un attimo|un momento"},
+		screening: []string{"dica il suo nome|pronunci il suo nome", "motivo della chiamata|motivo della sua chiamata|perché chiama", "filtro chiamate"}},
+	"pt": {
+		sure: []string{"após o sinal|depois do sinal|após o bip|depois do bip", "deixe uma mensagem|deixe a sua mensagem|deixe sua mensagem|deixe o seu recado|deixe seu recado|grave a sua mensagem", "caixa postal|caixa de mensagens|correio de voz|atendedor",
+			"o número que marcou|o número chamado|o número para o qual|o assinante", "pressione|digite|marque"},
+		maybe:     []string{"não está disponível|não posso atender|não podemos atender|não estou disponível|indisponível", "retornarei|ligarei|retorno a ligação", "assim que possível|logo que possível"},
+		human:     []string{"em que posso ajudar|como posso ajudar|posso ajudar", "quem fala|quem é", "um momento|só um minuto"},
+		screening: []string{"diga o seu nome|diga seu nome", "motivo da chamada|motivo da ligação|motivo da sua", "filtro de chamadas"}},
+	"ro": {
+		sure: []string{"după semnalul|după ton|după bip|după semnal", "lăsați un mesaj|lasă un mesaj|lăsa un mesaj|lăsați mesajul", "mesageria vocală|căsuța vocală|robot telefonic",
+			"numărul apelat|numărul format|abonatul", "apăsați"},
+		maybe:     []string{"nu este disponibil|nu sunt disponibil|nu pot răspunde|nu putem răspunde|nu poate fi contactat", "vă voi suna|te sun|revin cu un apel", "cât mai curând"},
+		human:     []string{"cu ce vă pot ajuta|cu ce pot să vă ajut", "cine este|cine sunteți|cine e", "un moment"},
+		screening: []string{"spuneți numele|spuneți vă numele", "motivul apelului|de ce sunați", "filtrarea apelurilor"}},
+	"da": {
+		sure: []string{"efter tonen|efter bippet|efter klartonen", "læg en besked|lægge en besked|indtal en besked|læg besked|indtal din besked", "telefonsvarer|telefonsvareren|mobilsvar|voicemail",
+			"det nummer du har|abonnenten|personen du ringer", "tryk"},
+		maybe:     []string{"ikke tage telefonen|kan ikke træffes|ikke til stede|træffes ikke", "ringer tilbage|ringer dig op|vender tilbage", "hurtigst muligt|så snart"},
+		human:     []string{"hvad kan jeg hjælpe|kan jeg hjælpe", "hvem taler jeg med|hvem er det", "et øjeblik"},
+		screening: []string{"sig dit navn|oplys dit navn", "hvorfor du ringer|grunden til dit opkald", "opkaldsscreening"}},
+	"lt": {
+		sure: []string{"po signalo|po garsinio signalo|po pyptelėjimo", "palikite žinutę|palikite pranešimą|palik žinutę", "balso paštas|autoatsakiklis|balso pašto",
+			"abonentas|numeris kuriuo|jūsų surinktas", "paspauskite|spauskite"},
+		maybe:     []string{"negali atsiliepti|negaliu atsiliepti|nepasiekiamas|šiuo metu negalime", "perskambinsiu|perskambinsime", "kuo greičiau|kai tik galėsiu"},
+		human:     []string{"kuo galiu padėti|kuo galėčiau padėti", "kas skambina|kas čia", "minutėlę|palaukite"},
+		screening: []string{"pasakykite savo vardą", "skambučio priežastį|kodėl skambinate", "skambučių tikrinimas"}},
+	"ar": {
+		sure: []string{"بعد الصافرة|بعد سماع الصافرة|بعد النغمة|بعد سماع النغمة", "اترك رسالة|اترك رسالتك|ترك رسالة|اترك لي رسالة", "البريد الصوتي|المجيب الآلي",
+			"الرقم الذي طلبته|الرقم المطلوب|المشترك", "اضغط"},
+		maybe:     []string{"غير متاح|غير متوفر|لا أستطيع الرد|لا يمكن الاتصال", "سأعاود الاتصال|سأتصل بك", "في أقرب وقت"},
+		human:     []string{"كيف يمكنني مساعدتك|كيف أساعدك", "من معي|من المتحدث|مين معي", "لحظة"},
+		screening: []string{"اذكر اسمك|قل اسمك", "سبب الاتصال|سبب اتصالك|لماذا تتصل"}},
+}
+
+// hold are words of those who put a call through: nothing to answer.
+var hold = []string{"please hold", "hold on", "hold the line", "stay on the line", "one moment", "just a moment", "please wait", "please stand by", "try to connect", "connecting you", "connect you now",
+	"einen moment", "bleiben sie", "bitte warten", "ne quittez pas", "un instant", "un momento", "espere", "attenda", "resti in linea", "aguarde", "um momento", "un moment", "așteptați", "et øjeblik", "vent venligst", "palaukite", "لحظة"}
+
+// OnHold reports that text only asks to wait.
+func OnHold(text string) bool {
+	line := " " + strings.Join(words.Tokens(text), " ") + " "
+	return len(strings.Fields(line)) <= 14 && count(hold, line) > 0
+}
+
+// Sentences are what a recogniser had better expect of those who answer calls in a language; nil where we have none.
+func Sentences(language string) []string {
+	if language != "en" {
+		return nil
+	}
+	return expected
+}
+
+var expected = []string{
+	"You have reached the voice mail of", "You have reached my voicemail.", "Please leave a message after the tone.", "Please leave your message after the beep.",
+	"I can't take your call right now.", "I cannot come to the phone right now.", "I am not available right now.", "We are not available to take your call.",
+	"Please leave your name and number and I will call you back as soon as I can.", "At the tone please record your message.", "When you have finished recording you may hang up.",
+	"The person you are calling is not available.", "Your call has been forwarded to an automated voice messaging system.", "The number you have dialed is not in service.",
+	"Please check the number and dial again.", "Sorry I missed your call.", "Leave a message and I will get back to you.", "Our office is currently closed.",
+	"The person you are calling is using a screening service.", "Please state your name and the reason for your call.", "Go ahead and say your name and why you are calling.",
+	"If you record your name and reason for calling I will see if this person is available.", "Thank you. Please hold.", "Please stay on the line.",
+	"Thank you for calling.", "How can I help you?", "This is Susan speaking.",
+}

@@ -1,0 +1,259 @@
+// Package pickup finds out who picked up an outbound call: a person, an answering machine, a fax, or a service that asks
+// who is calling before it puts the call through. It looks at when the far end speaks, at the tones on the line, and at
+// the words that a recogniser has so far. It keeps no clock: moments are counted from the answer and handed in.
+package pickup
+
+import (
+	"math"
+	"time"
+)
+
+// Class is who answered.
+type Class int
+
+// The classes.
+const (
+	Unknown   Class = iota
+	Human           //
+	Machine         // an answering machine, a mailbox, an announcement
+	Fax             //
+	Screening       // a service or a program that asks for name and purpose
+)
+
+func (c Class) String() string {
+	return [...]string{"unknown", "human", "machine", "fax", "screening"}[c]
+}
+
+// Never is a moment that does not come.
+const Never = time.Duration(math.MaxInt64)
+
+const (
+	// pause is the silence after which a person who picked up expects an answer.
+	pause = 900 * time.Millisecond
+	// longPause decides when the words sounded a little like a machine.
+	longPause = 1800 * time.Millisecond
+	// limit is how much of a greeting is needed at most.
+	limit = 3800 * time.Millisecond
+	// longTalk is how much speech within limit is more than a person says before listening.
+	longTalk = 3200 * time.Millisecond
+	// fewWords is what a person says over a noise that the detector of speech does not stop at.
+	fewWords = 3
+	// correction is how long after the answer a person can still turn out to be a machine.
+	correction = 25 * time.Second
+	// afterSpeech is how long after speech a tone is taken for the one to speak after.
+	afterSpeech = 5 * time.Second
+	// replies is the number of utterances after which the far end is in a conversation, and no greeting any more.
+	replies = 3
+)
+
+// Detector follows the beginning of one call. The zero value is not ready, New makes one.
+type Detector struct {
+	phrases []phrases
+
+	speaking bool
+	first    time.Duration // onset of the greeting; Never until then
+	onset    time.Duration // of the speech that goes on
+	ended    time.Duration // of the last one
+	talked   time.Duration // speech before the present one
+	turns    int           // utterances with a pause between them
+	greeted  time.Duration // our own greeting was heard to its end; Never until then
+
+	before, now string // words of earlier turns, and of the present one
+	scan        signs  // of them
+
+	called int           // fax calling tones so far
+	rising int           // tones of a special information signal so far
+	risen  time.Duration // when the last of them ended
+	class  Class
+	sure   bool // nothing can change the class
+
+	// Deaf is a machine that records nothing: an announcement of the network.
+	Deaf bool
+}
+
+// New begins at the answer of a call whose greeting may be in one of the languages (ISO 639-1); English is always known.
+func New(languages ...string) *Detector {
+	d := &Detector{phrases: phrasesOf(languages)}
+	d.Restart()
+	return d
+}
+
+// Restart begins anew with whoever speaks next, as after a call was put through.
+func (d *Detector) Restart() {
+	*d = Detector{phrases: d.phrases, speaking: d.speaking, first: Never, greeted: Never}
+}
+
+// Class is who answered as far as is known.
+func (d *Detector) Class() Class { return d.class }
+
+// Speech takes the beginning or the end of the far end's speech.
+func (d *Detector) Speech(at time.Duration, on bool) {
+	switch {
+	case on && !d.speaking:
+		if d.first == Never {
+			d.first = at
+		}
+		if d.turns == 0 || at-d.ended > pause {
+			d.turns++
+		}
+		d.onset = at
+	case !on && d.speaking:
+		d.talked += max(0, at-d.onset)
+		d.ended = at
+	}
+	d.speaking = on
+}
+
+// Words takes the words of the far end's turn so far; over says that the turn is complete.
+func (d *Detector) Words(text string, over bool) {
+	d.now = text
+	if over {
+		d.before, d.now = d.before+" "+text, ""
+	}
+	d.scan = scan(d.phrases, d.before+" "+d.now)
+}
+
+// Greeted says that our own greeting was heard to its end: who speaks only then answers it.
+func (d *Detector) Greeted(at time.Duration) {
+	if d.greeted == Never {
+		d.greeted = at
+	}
+}
+
+// Key takes a key the far end pressed: machines press none.
+func (d *Detector) Key() {
+	if d.class == Unknown {
+		d.class = Human
+	}
+}
+
+// Tone takes a tone and tells whether it was one to speak after.
+func (d *Detector) Tone(at time.Duration, t Tone) (beep bool) {
+	if d.sure {
+		return isBeep(t)
+	}
+	switch {
+	case near(t.Hz, 2100, 25) && t.Length >= announced: // ITU-T V.25 answer tone; T.30 §4.3.3
+		d.settle(Fax)
+	case near(t.Hz, 1100, 38) && t.Over && within(t.Length, 400, 620) && d.first == Never: // T.30 calling tone, every 3.5 s
+		if d.called++; d.called == 2 {
+			d.settle(Fax)
+		}
+	case d.information(at, t):
+		d.settle(Machine)
+		d.Deaf = true
+	case d.rising == 0 && isBeep(t) && d.awaited(at):
+		d.settle(Machine)
+		return true
+	}
+	return false
+}
+
+func (d *Detector) settle(c Class) { d.class, d.sure = c, true }
+
+// information follows the three rising tones of ITU-T E.180 before an announcement of the network.
+func (d *Detector) information(at time.Duration, t Tone) bool {
+	if !t.Over || !within(t.Length, 200, 480) {
+		return false
+	}
+	began := at - t.Length
+	if d.rising > 0 && began-d.risen > 200*time.Millisecond {
+		d.rising = 0
+	}
+	lows := [...][2]float64{{900, 1000}, {1350, 1450}, {1750, 1810}}
+	if band := lows[d.rising]; t.Hz < band[0] || t.Hz > band[1] || d.rising == 0 && d.first != Never {
+		d.rising = 0
+		return false
+	}
+	d.rising, d.risen = d.rising+1, at
+	return d.rising == len(lows)
+}
+
+// isBeep leaves out the tones of telephone networks: 425 Hz rings, dials and is busy in most of the world.
+func isBeep(t Tone) bool {
+	return t.Over && within(t.Length, 120, 2000) && !(near(t.Hz, 425, 30) && t.Length > 300*time.Millisecond)
+}
+
+// awaited reports that a tone at this moment can be the one after a greeting.
+func (d *Detector) awaited(at time.Duration) bool {
+	spoke := d.turns > 0 && (d.speaking || at-d.ended < afterSpeech)
+	return spoke && (d.class != Human || at < correction && d.turns <= replies)
+}
+
+func near(hz, want, most float64) bool { return math.Abs(hz-want) <= most }
+
+func within(d time.Duration, fromMS, toMS int64) bool {
+	return d.Milliseconds() >= fromMS && d.Milliseconds() <= toMS
+}
+
+// Look decides with what is known at a moment, and says when to look again if nothing happens until then.
+func (d *Detector) Look(at time.Duration) (c Class, again time.Duration) {
+	s := d.scan
+	switch {
+	case d.class != Fax && !d.Deaf && s.screening > 0 && s.machine < unmistakable: // also when it seemed a machine at first
+		d.settle(Screening)
+	case d.sure || d.first == Never:
+	case d.class == Human:
+		if s.machine >= unmistakable && at < correction && d.turns <= replies {
+			d.settle(Machine)
+		}
+	case d.class == Unknown:
+		return d.decide(at)
+	}
+	return d.class, Never
+}
+
+// decide is Look before anything was decided.
+func (d *Detector) decide(at time.Duration) (Class, time.Duration) {
+	s := d.scan
+	last := d.first + limit
+	wait := pause
+	if s.machine > 0 && s.human == 0 {
+		wait = longPause
+	}
+	switch quiet := d.ended + wait; {
+	case s.machine >= unmistakable:
+		d.settle(Machine)
+	case at >= last:
+		d.class = d.long()
+	case !d.speaking && at >= quiet:
+		d.class = Human
+		if s.machine > 0 && s.human == 0 {
+			d.class = Machine
+		}
+	case !d.speaking:
+		return Unknown, min(quiet, last)
+	default:
+		return Unknown, last
+	}
+	d.sure = d.class == Machine
+	return d.class, Never
+}
+
+// long decides about a greeting that does not end. A person in doubt can still turn out to be a machine; a machine is
+// hung up.
+func (d *Detector) long() Class {
+	s := d.scan
+	talked := d.talked
+	if d.speaking {
+		talked += d.first + limit - d.onset
+	}
+	switch {
+	case s.machine > s.human:
+		return Machine
+	case s.human > 0, s.words > 0 && s.words <= fewWords, d.greeted < d.first, talked < longTalk:
+		return Human
+	}
+	return Machine
+}
+
+// Finish decides with what little there is when the call ends.
+func (d *Detector) Finish() Class {
+	if d.class == Unknown && d.first != Never {
+		d.class = Human
+		if d.scan.machine > d.scan.human {
+			d.class = Machine
+		}
+	}
+	return d.class
+}

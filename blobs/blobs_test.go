@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"math/rand/v2"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"parley/blobs/blobstest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -30,8 +33,7 @@ func each(t *testing.T, fn func(t *testing.T, s Store)) {
 		fn(t, s)
 	})
 	t.Run("s3", func(t *testing.T) {
-		server := newS3(t)
-		s, err := Open(t.Context(), "s3://attic/shelf?endpoint="+server.URL+"&access_key=id&secret_key=secret", "")
+		s, err := Open(t.Context(), blobstest.S3(t), "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,8 +233,12 @@ func TestOldPartsAreSwept(t *testing.T) {
 }
 
 func TestAddressesThatCannotBeOpened(t *testing.T) {
-	server := newS3(t)
-	for _, address := range []string{"ftp://x", "s3://?endpoint=" + server.URL, "s3://other?endpoint=" + server.URL + "&access_key=a&secret_key=hush"} {
+	server, err := url.Parse(blobstest.S3(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	endpoint := server.Query().Get("endpoint")
+	for _, address := range []string{"ftp://x", "s3://?endpoint=" + endpoint, "s3://other?endpoint=" + endpoint + "&access_key=a&secret_key=hush"} {
 		if _, err := Open(t.Context(), address, ""); err == nil || strings.Contains(err.Error(), "hush") {
 			t.Error(address, err)
 		}

@@ -1,4 +1,5 @@
-package blobs
+// Package blobstest is an S3-compatible store for tests.
+package blobstest
 
 import (
 	"bufio"
@@ -31,12 +32,12 @@ type object struct {
 	at   time.Time
 }
 
-func newS3(t *testing.T) *httptest.Server {
-	s := &s3{objects: map[string]object{}, parts: map[string]map[int][]byte{}}
-	server := httptest.NewServer(s)
+// S3 starts a store for the time of a test and gives the URL of its bucket for blobs.Open.
+func S3(t testing.TB) string {
+	server := httptest.NewServer(&s3{objects: map[string]object{}, parts: map[string]map[int][]byte{}})
 	t.Cleanup(server.Close)
 	t.Cleanup(http.DefaultClient.CloseIdleConnections)
-	return server
+	return "s3://attic/shelf?endpoint=" + server.URL + "&access_key=id&secret_key=secret"
 }
 
 func (s *s3) ServeHTTP(w http.ResponseWriter, r *http.Request) {

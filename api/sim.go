@@ -326,16 +326,16 @@ func (a *API) changeSimTemplate(ctx context.Context, in *simTemplateIn) (data[te
 }
 
 type simInboundIn struct {
-	Sender int64  `json:"sender_id" rule:"required"`
-	From   string `json:"from" rule:"required e164"`
-	Name   string `json:"name" rule:"max=255"`
-	Text   string `json:"text" rule:"max=65536" trim:"no"`
+	Sender int64            `json:"sender_id" rule:"required"`
+	From   string           `json:"from" rule:"required e164"`
+	Name   wire.Opt[string] `json:"name" rule:"null max=255"`
+	Text   wire.Opt[string] `json:"text" rule:"null max=65536" trim:"no"`
 	Media  []struct {
-		Type     string `json:"type" rule:"required oneof=image|audio|video|document"`
-		URL      string `json:"url" rule:"required url"`
-		Filename string `json:"filename" rule:"max=255"`
+		Type     string           `json:"type" rule:"required oneof=image|audio|video|document"`
+		URL      string           `json:"url" rule:"required url"`
+		Filename wire.Opt[string] `json:"filename" rule:"null max=255"`
 	} `json:"media" rule:"max=10"`
-	ID string `json:"id" rule:"max=255"`
+	ID wire.Opt[string] `json:"id" rule:"null max=255"`
 }
 
 type simInbound struct {
@@ -347,9 +347,9 @@ func (a *API) simInboundMessage(ctx context.Context, in *simInboundIn) (data[sim
 	if err != nil {
 		return data[simInbound]{}, err
 	}
-	msg := messaging.Incoming{SenderID: in.Sender, From: messaging.Peer{Phone: in.From}, ID: in.ID, Name: in.Name, Text: in.Text}
+	msg := messaging.Incoming{SenderID: in.Sender, From: messaging.Peer{Phone: in.From}, ID: in.ID.V, Name: in.Name.V, Text: in.Text.V}
 	for _, m := range in.Media {
-		msg.Files = append(msg.Files, messaging.File{Type: m.Type, URL: m.URL, Filename: m.Filename})
+		msg.Files = append(msg.Files, messaging.File{Type: m.Type, URL: m.URL, Filename: m.Filename.V})
 	}
 	sid, err := a.Sim.Write(ctx, id, msg)
 	return data[simInbound]{simInbound{sid}}, err

@@ -18,6 +18,9 @@ func shop(t *testing.T, s *apitest.Server, more string) (sender, template string
 	return sender, template
 }
 
+// TestWhatsAppTemplate sends a template and keeps to the sender's unique recipients.
+//
+// Contract: 11.5 14.8 16.2
 func TestWhatsAppTemplate(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
 		sender, template := shop(t, s, "")
@@ -67,6 +70,9 @@ func TestWhatsAppTemplate(t *testing.T) {
 	})
 }
 
+// TestWhatsAppSendingIsRefused takes the platform's no, and looks again at the template it refused.
+//
+// Contract: 11.5 14.11
 func TestWhatsAppSendingIsRefused(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
 		sender, template := shop(t, s, "")
@@ -86,6 +92,9 @@ func TestWhatsAppSendingIsRefused(t *testing.T) {
 	})
 }
 
+// TestWhatsAppFreeform writes in an open window, five times a second.
+//
+// Contract: 1.12 11.6 11.7
 func TestWhatsAppFreeform(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
 		sender, _ := shop(t, s, "")

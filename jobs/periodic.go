@@ -10,7 +10,7 @@ import (
 
 // Every runs fn once per slot of the given length of durable time, on exactly one node, and once at the first start.
 // It is a job of its kind: it does not overlap with itself, is tried again when it fails, and [Runner.Trigger] runs
-// it at once. With a manual clock it runs once at the start and once at the end of each advance.
+// it at once. With a manual clock it runs at the start, and at the end of an advance when that long has passed since.
 func (r *Runner) Every(kind string, every time.Duration, fn func(ctx context.Context, now time.Time) error) {
 	r.Register(kind, Options{Queue: "periodic", Timeout: 10 * time.Minute, MaxAttempts: 3}, func(ctx context.Context, _ Job) error {
 		return fn(ctx, r.db.Now())
@@ -26,10 +26,8 @@ func (r *Runner) Trigger(ctx context.Context, q db.Q, kind string) error {
 // tick starts periodic jobs. Every node tries; moving the row's time on lets one through.
 func (r *Runner) tick(ctx context.Context) {
 	if r.db.IsManual() {
-		for kind := range r.periodic {
-			if err := r.Trigger(ctx, r.db, kind); err != nil && ctx.Err() == nil {
-				slog.Error("periodic job cannot be started", "kind", kind, "err", err)
-			}
+		if err := r.due(ctx); err != nil && ctx.Err() == nil {
+			slog.Error("periodic jobs cannot be started", "err", err)
 		}
 		return // from here on Settle starts them
 	}
@@ -57,6 +55,17 @@ func (r *Runner) tick(ctx context.Context) {
 		case <-time.After(wait):
 		}
 	}
+}
+
+// due starts what is due by a manual clock.
+func (r *Runner) due(ctx context.Context) error {
+	now := r.db.Now()
+	for kind, every := range r.periodic {
+		if err := r.slot(ctx, kind, now, now.Add(every)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // slot starts kind unless another node has started this slot.

@@ -15,7 +15,7 @@ type target struct {
 }
 
 // Settle advances the manual clock to until and works off everything that falls due on the way, in order, each job
-// with the clock at its own moment; periodic jobs run once, at the end. It reports false when ctx ended first; the
+// with the clock at its own moment; periodic jobs that are due run once, at the end. It reports false when ctx ended first; the
 // work then goes on as long as Run does.
 func (r *Runner) Settle(ctx context.Context, until time.Time) (settled bool, err error) {
 	if !r.db.IsManual() {
@@ -91,10 +91,8 @@ func (r *Runner) reach(ctx context.Context, until time.Time) error {
 	if err := r.moveTo(ctx, until); err != nil {
 		return err
 	}
-	for kind := range r.periodic {
-		if err := r.Trigger(ctx, r.db, kind); err != nil {
-			return err
-		}
+	if err := r.due(ctx); err != nil {
+		return err
 	}
 	for _, p := range r.pulses {
 		p.now(ctx)

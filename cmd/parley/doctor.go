@@ -46,7 +46,7 @@ func newDoctor() *cobra.Command {
 
 // examine looks at everything a server needs. A running server on the same data folder holds its own ports.
 func examine(ctx context.Context, cfg *config.Config) []complaint {
-	out := []complaint{checkDisk(cfg), checkDatabase(ctx, cfg)}
+	out := append([]complaint{checkDisk(cfg), checkDatabase(ctx, cfg)}, checkEngines(ctx, cfg)...)
 	lock, err := lockData(cfg)
 	if err != nil {
 		return append(out, complaint{what: "ports", note: "a server is running on this data folder"}, checkAssets())
@@ -155,4 +155,24 @@ func checkAssets() complaint {
 		c.err = fmt.Errorf("built without %s; run make build", strings.Join(missing, ", "))
 	}
 	return c
+}
+
+// checkEngines says what the program thinks, hears and speaks with, and what else there is on this machine.
+func checkEngines(ctx context.Context, cfg *config.Config) []complaint {
+	c := complaint{what: "engines", note: "built in"}
+	e, err := openEngines(ctx, cfg)
+	if err != nil {
+		c.err = err
+		return []complaint{c}
+	}
+	c.err = e.Close()
+	out := []complaint{c}
+	if e.remote != nil {
+		out[0].note += fmt.Sprintf(", and %s for %s", or(e.cfg.BaseURL, "OpenAI"), strings.Join(e.models(), ", "))
+		return out
+	}
+	for _, offer := range offers(ctx) {
+		out = append(out, complaint{what: "engines", note: offer})
+	}
+	return out
 }

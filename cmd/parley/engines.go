@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
+	"slices"
 
 	"parley/agent"
 	"parley/audio"
@@ -32,7 +34,7 @@ const (
 	vendorSpeech        = "gpt-4o-mini-tts"
 )
 
-func openEngines(cfg *config.Config) (*engines, error) {
+func openEngines(ctx context.Context, cfg *config.Config) (*engines, error) {
 	e := &engines{builtin: builtin.Open(cfg.DataPath("engines")), cfg: cfg.OpenAI}
 	if e.cfg.APIKey == "" && e.cfg.BaseURL == "" {
 		return e, nil
@@ -40,11 +42,22 @@ func openEngines(cfg *config.Config) (*engines, error) {
 	if e.cfg.BaseURL == "" {
 		e.cfg.Model, e.cfg.STTModel, e.cfg.TTSModel = or(e.cfg.Model, vendorChat), or(e.cfg.STTModel, vendorTranscription), or(e.cfg.TTSModel, vendorSpeech)
 	}
-	if e.cfg.Model == "" && e.cfg.STTModel == "" && e.cfg.TTSModel == "" && e.cfg.EmbeddingModel == "" {
-		return nil, misuse{fmt.Errorf("openai.base_url: name at least one of openai.model, openai.stt_model, openai.tts_model, openai.embedding_model")}
+	none := func() bool {
+		return e.cfg.Model == "" && e.cfg.STTModel == "" && e.cfg.TTSModel == "" && e.cfg.EmbeddingModel == ""
+	}
+	if none() {
+		e.cfg.Model = openai.FirstModel(ctx, e.cfg.BaseURL, e.cfg.APIKey)
+	}
+	if none() {
+		return nil, misuse{fmt.Errorf("openai.base_url: it does not tell its models; name at least one of openai.model, openai.stt_model, openai.tts_model, openai.embedding_model")}
 	}
 	e.remote = openai.New(openai.Config{BaseURL: e.cfg.BaseURL, Key: e.cfg.APIKey})
 	return e, nil
+}
+
+// models are those in use at the remote server.
+func (e *engines) models() []string {
+	return slices.DeleteFunc([]string{e.cfg.Model, e.cfg.STTModel, e.cfg.TTSModel, e.cfg.EmbeddingModel}, func(m string) bool { return m == "" })
 }
 
 func or(a, b string) string {
@@ -149,4 +162,19 @@ func (e *engines) preview(ctx context.Context, v catalog.Voice) ([]byte, error) 
 		}
 	}
 	return out.Bytes(), nil
+}
+
+// offers are the servers on this machine that could be used, one line each with the settings that do.
+func offers(ctx context.Context) (lines []string) {
+	for _, s := range openai.Discover(ctx, openai.Usual(os.Getenv("OLLAMA_HOST"))) {
+		line := fmt.Sprintf("%s is running; to use it: PARLEY_OPENAI_BASE_URL=%s", s.Name, s.BaseURL)
+		chat, stt, tts := s.Offer()
+		for _, m := range [][2]string{{"MODEL", chat}, {"STT_MODEL", stt}, {"TTS_MODEL", tts}} {
+			if m[1] != "" {
+				line += " PARLEY_OPENAI_" + m[0] + "=" + m[1]
+			}
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }

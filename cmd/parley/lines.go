@@ -69,6 +69,7 @@ func (s *server) lines(ctx context.Context) error {
 		return errors.Join(fmt.Errorf("browser line: %w", err), phones.Close(ctx))
 	}
 	s.house.Browsers = browserLine{browsers}
+	s.browsers = "udp://" + browsers.Addr().String()
 	s.drain = append(s.drain, func(ctx context.Context) {
 		phones.Drain()
 		board.Drain(ctx)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -151,4 +152,38 @@ func TestServeAndStop(t *testing.T) {
 	if err := <-s.done; err != nil {
 		t.Errorf("after SIGTERM: %v", err)
 	}
+}
+
+// The start says where everything is, and which servers on this machine could think, hear and speak; so does the doctor.
+// A server that was chosen is used with its first model (running.md "First run").
+func TestBanner(t *testing.T) {
+	ollama := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, `{"data":[{"id":"nomic-embed-text"},{"id":"qwen3"},{"id":"whisper-1"}]}`)
+	}))
+	defer ollama.Close()
+	offer := "Ollama is running; to use it: PARLEY_OPENAI_BASE_URL=" + ollama.URL + "/v1 PARLEY_OPENAI_MODEL=qwen3 PARLEY_OPENAI_STT_MODEL=whisper-1\n"
+	env := []string{"OLLAMA_HOST=" + ollama.URL}
+	s := startServer(t, t.TempDir(), env)
+	for _, want := range []string{"console  " + s.url + "/console\n", "API      " + s.url + "/api\n", "SIP      udp://127.0.0.1:", "SIP      tcp://127.0.0.1:",
+		"WebRTC   udp://127.0.0.1:", "sign in  " + s.url + "/console/welcome?token=", "engines  " + offer} {
+		if !strings.Contains(s.banner, want) {
+			t.Errorf("%q is not in\n%s", want, s.banner)
+		}
+	}
+	s.stop(t)
+	doctor := program(t, "doctor", "--data", t.TempDir())
+	doctor.Env = append(doctor.Env, append(env, "PARLEY_LISTEN=127.0.0.1:0")...)
+	if out, err := doctor.CombinedOutput(); err != nil || !strings.Contains(string(out), offer) {
+		t.Errorf("doctor: %v\n%s", err, out)
+	}
+	data := t.TempDir()
+	key := ran(t, nil, "keys", "create", "--data", data, "--name", "test")
+	s = startServer(t, data, append(env, "PARLEY_OPENAI_BASE_URL="+ollama.URL+"/v1"))
+	if strings.Contains(s.banner, "Ollama") {
+		t.Errorf("offered although one is in use:\n%s", s.banner)
+	}
+	if status, models := s.ask(t, key, "GET", "/api/user/assistants/models", ""); status != 200 || !strings.Contains(models, "qwen3") {
+		t.Errorf("%d %s", status, models)
+	}
+	s.stop(t)
 }

@@ -40,16 +40,17 @@ func newServe() *cobra.Command {
 
 // server is everything that runs, put together by assemble.
 type server struct {
-	cfg     *config.Config
-	node    string // names this process among those that share the database
-	db      *db.DB
-	jobs    *jobs.Runner
-	metrics *prometheus.Registry
-	house   *house.House
-	engines *engines
-	phones  []string // addresses of the telephone line
-	api     *api.API
-	bench   *bench // nil = a real server
+	cfg      *config.Config
+	node     string // names this process among those that share the database
+	db       *db.DB
+	jobs     *jobs.Runner
+	metrics  *prometheus.Registry
+	house    *house.House
+	engines  *engines
+	phones   []string // addresses of the telephone line
+	browsers string   // address of the browser line
+	api      *api.API
+	bench    *bench // nil = a real server
 
 	background []func(ctx context.Context) error // each runs until its context ends
 	drain      []func(ctx context.Context)       // asked in order at the end: finish what runs
@@ -124,7 +125,7 @@ func (s *server) rooms(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.engines, err = openEngines(s.cfg); err != nil {
+	if s.engines, err = openEngines(ctx, s.cfg); err != nil {
 		return err
 	}
 	s.closers = append(s.closers, s.engines.Close)
@@ -241,6 +242,14 @@ func (s *server) banner(ctx context.Context, listening string) error {
 	fmt.Printf("parley %s (%s)\n  console  %s/console\n  API      %s/api\n", version, commit(), home, home)
 	for _, address := range s.phones {
 		fmt.Printf("  SIP      %s\n", address)
+	}
+	if s.browsers != "" {
+		fmt.Printf("  WebRTC   %s\n", s.browsers)
+	}
+	if s.engines.remote == nil {
+		for _, offer := range offers(ctx) {
+			fmt.Printf("  engines  %s\n", offer)
+		}
 	}
 	fmt.Printf("  sign in  %s/console/welcome?token=%s (30 minutes, once)\n", home, link)
 	fmt.Println("  ready")

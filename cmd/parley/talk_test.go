@@ -98,7 +98,7 @@ func microphone(t *testing.T, question string) string {
 	t.Helper()
 	cfg := config.Default()
 	cfg.Data = t.TempDir()
-	e, err := openEngines(cfg)
+	e, err := openEngines(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

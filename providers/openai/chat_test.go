@@ -234,12 +234,39 @@ func TestProbe(t *testing.T) {
 		`<html>`: "[]",
 	} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, answer) }))
-		if got := fmt.Sprint(probe(t.Context(), s.URL+"/v1")); got != want {
+		if got := fmt.Sprint(probe(t.Context(), s.URL+"/v1", "")); got != want {
 			t.Errorf("%s: %s", answer, got)
 		}
 		s.Close()
-		if got := probe(t.Context(), s.URL+"/v1"); got != nil {
+		if got := probe(t.Context(), s.URL+"/v1", ""); got != nil {
 			t.Errorf("nobody there: %v", got)
+		}
+	}
+}
+
+// Servers on this machine are found and offered by what their models are for.
+func TestDiscover(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, `{"data":[{"id":"nomic-embed-text"},{"id":"whisper-1"},{"id":"kokoro-82m"},{"id":"qwen3"},{"id":"llama3.2"}]}`)
+	}))
+	defer s.Close()
+	empty := httptest.NewServer(http.NotFoundHandler())
+	defer empty.Close()
+	places := Usual(strings.TrimPrefix(s.URL, "http://"))[:1]
+	found := Discover(t.Context(), append(places, Server{Name: "x", BaseURL: empty.URL + "/v1"}))
+	if len(found) != 1 || found[0].Name != "Ollama" || found[0].BaseURL != s.URL+"/v1" || len(found[0].Models) != 5 {
+		t.Fatalf("%+v", found)
+	}
+	if chat, stt, tts := found[0].Offer(); chat != "qwen3" || stt != "whisper-1" || tts != "kokoro-82m" {
+		t.Errorf("%q %q %q", chat, stt, tts)
+	}
+	if got := FirstModel(t.Context(), s.URL+"/v1/", ""); got != "qwen3" {
+		t.Error(got)
+	}
+	for host, want := range map[string]string{"": "127.0.0.1:11434", "127.0.0.2:80": "127.0.0.2:80", "http://localhost:99/": "127.0.0.1:99", "0.0.0.0": "127.0.0.1:11434",
+		"0.0.0.0:99": "127.0.0.1:99", "192.0.2.1:99": "127.0.0.1:11434", "gpu.example:99": "127.0.0.1:11434", "[::1]:99": "[::1]:99"} {
+		if got := Usual(host)[0].BaseURL; got != "http://"+want+"/v1" {
+			t.Errorf("%q: %s", host, got)
 		}
 	}
 }

@@ -60,6 +60,11 @@ type callRef struct {
 	ID wire.Ref `path:"id"`
 }
 
+type callStreamIn struct {
+	callRef
+	resume
+}
+
 type callsIn struct {
 	wire.Paging
 	Status      wire.Opt[string]   `query:"status" rule:"oneof=initiated|ringing|in-progress|ended_by_customer|ended_by_assistant|ended|completed|busy|no-answer|failed"`
@@ -319,9 +324,9 @@ func (a *API) typeIntoCall(ctx context.Context, in *whisperIn) (wire.Message, er
 	return wire.Message{Message: "The assistant was told."}, a.Switchboard.Type(ctx, c, in.Text)
 }
 
-// followCall streams a call's events: those of the log first, then each as it happens, until the call is over. The id of
-// an event is its number in the log.
-func (a *API) followCall(ctx context.Context, in *callRef, w http.ResponseWriter) error {
+// followCall streams a call's events: those of the log that the client has not seen first, then each as it happens, until
+// the call is over. The id of an event is its number in the log.
+func (a *API) followCall(ctx context.Context, in *callStreamIn, w http.ResponseWriter) error {
 	c, err := a.Calls.Get(ctx, a.DB, owner(ctx), in.ID)
 	if err != nil {
 		return err
@@ -331,6 +336,7 @@ func (a *API) followCall(ctx context.Context, in *callRef, w http.ResponseWriter
 		return err
 	}
 	f := follower{a: a, call: c, out: out}
+	f.seq, _ = in.after(ctx)
 	defer f.close()
 	for err == nil && !f.over {
 		err = f.round(ctx)

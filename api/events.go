@@ -9,16 +9,22 @@ import (
 	"parley/wire"
 )
 
-type eventsIn struct {
+// resume is where a client that reconnects to a stream goes on.
+type resume struct {
 	Last wire.Opt[int64] `query:"last_event_id" doc:"As the header Last-Event-ID, for clients that cannot set it."`
 }
 
-// follow streams the account's changes: ids and short states, no content.
-func (a *API) follow(ctx context.Context, in *eventsIn, w http.ResponseWriter) error {
-	after := in.Last.V
-	if n, err := strconv.ParseInt(wire.RequestHeader(ctx, "Last-Event-ID"), 10, 64); err == nil {
-		after = n
+// after is the id of the last event the client has seen; known is false for one that begins.
+func (r resume) after(ctx context.Context) (id int64, known bool) {
+	if n, err := strconv.ParseInt(wire.RequestHeader(ctx, "Last-Event-ID"), 10, 64); err == nil && n >= 0 {
+		return n, true
 	}
+	return r.Last.V, r.Last.Has()
+}
+
+// follow streams the account's changes: ids and short states, no content.
+func (a *API) follow(ctx context.Context, in *resume, w http.ResponseWriter) error {
+	after, _ := in.after(ctx)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	changes := a.Live.Subscribe(ctx, int64(owner(ctx)), after)

@@ -118,6 +118,9 @@ func (a *API) assistantRoutes() []wire.Route {
 
 func (a *API) conversationRoutes() []wire.Route {
 	ofConversation := func(ctx context.Context, in *conversationRef) ([]string, error) { return a.chatOrigins(ctx, in.UUID) }
+	ofStream := func(ctx context.Context, in *conversationStreamIn) ([]string, error) {
+		return a.chatOrigins(ctx, in.UUID)
+	}
 	ofMessage := func(ctx context.Context, in *chatMessageIn) ([]string, error) { return a.chatOrigins(ctx, in.UUID) }
 	automate := func(verb string) (string, wire.Option) {
 		return "POST /automate/conversations/{uuid}/" + verb, wire.Alias("POST /user/conversations/{uuid}/" + verb)
@@ -129,7 +132,7 @@ func (a *API) conversationRoutes() []wire.Route {
 			wire.OpenToOrigins(a.beginOrigins), wire.Limited(wire.PerAddress(10, time.Minute))),
 		wire.On(conversations, "GET /conversations/{uuid}", 200, a.conversation, wire.KeyOptional(), wire.OpenToOrigins(ofConversation)),
 		wire.Stream(conversations, "GET /conversations/{uuid}/stream", "text/event-stream", a.followConversation, wire.KeyOptional(),
-			wire.OpenToOrigins(ofConversation)),
+			wire.OpenToOrigins(ofStream)),
 		wire.On(conversations, "POST /conversations/{uuid}/messages", 200, a.chat, wire.KeyOptional(), wire.Idempotent(),
 			wire.Find(a.findChat), wire.OpenToOrigins(ofMessage), wire.Limited(wire.PerAddress(30, time.Minute))),
 		wire.On(conversations, "POST /conversations/{uuid}/end", 200, a.endConversation, wire.KeyOptional(), wire.OpenToOrigins(ofConversation)),

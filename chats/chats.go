@@ -145,6 +145,7 @@ type Event struct {
 	Owner accounts.ID `json:"-"`
 	UUID  string      `json:"id"`
 	Kind  string      `json:"event"` // message, typing, state
+	Entry int64       `json:"entry"` // the message; of typing the newest one before
 }
 
 // Chats is the room.
@@ -176,10 +177,10 @@ func (s *Chats) Use(typ string, c Channel) { s.channels[typ] = c }
 // OnEvent is called when a conversation changed, after the commit.
 func (s *Chats) OnEvent(f func(Event)) { s.events = append(s.events, f) }
 
-func (s *Chats) tell(q db.Q, c Conversation, kind string) {
+func (s *Chats) tell(q db.Q, c Conversation, kind string, entry int64) {
 	call := func() {
 		for _, f := range s.events {
-			f(Event{c.Owner, c.UUID, kind})
+			f(Event{c.Owner, c.UUID, kind, entry})
 		}
 	}
 	if tx, ok := q.(*db.Tx); ok {

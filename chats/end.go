@@ -91,7 +91,7 @@ func (s *Chats) end(ctx context.Context, tx *db.Tx, c Conversation, reason strin
 	if err != nil || n == 0 {
 		return err
 	}
-	s.tell(tx, c, "state")
+	s.tell(tx, c, "state", 0)
 	if c.Type == Test {
 		return nil
 	}
@@ -126,7 +126,7 @@ func (s *Chats) reopen(ctx context.Context, tx *db.Tx, c *Conversation, a assist
 	}
 	c.State = Open
 	_, err := tx.Exec(ctx, `UPDATE conversations SET state = 'open', ended_at = NULL WHERE id = $1`, int64(c.ID))
-	s.tell(tx, *c, "state")
+	s.tell(tx, *c, "state", 0)
 	return err
 }
 

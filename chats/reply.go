@@ -96,7 +96,11 @@ func (s *Chats) think(ctx context.Context, id ID, message int64) (Reply, error) 
 	if !c.AIEnabled {
 		return Reply{AIOff: true}, nil
 	}
-	s.tell(s.db, c, "typing")
+	last, err := s.Last(ctx, s.db, id)
+	if err != nil {
+		return Reply{}, err
+	}
+	s.tell(s.db, c, "typing", last)
 	t, err := s.thought(ctx, c, message)
 	if err != nil {
 		return Reply{}, unanswered(err)

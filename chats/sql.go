@@ -158,6 +158,13 @@ func (s *Chats) append(ctx context.Context, tx *db.Tx, c *Conversation, e *Entry
 		}
 		*j.to = text(string(b))
 	}
+	if e.Role != System { // locks the conversation first, so that its entries appear in the order of their ids
+		_, err := tx.Exec(ctx, `UPDATE conversations SET message_count = message_count + 1, last_message_at = $2, updated_at = $2 WHERE id = $1`,
+			int64(c.ID), db.At(e.At))
+		if err != nil {
+			return err
+		}
+	}
 	err := tx.Get(ctx, &e.ID, `
 		INSERT INTO conversation_entries (conversation_id, role, content, uses, trace, attachments, waits_until, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id`,
@@ -168,13 +175,8 @@ func (s *Chats) append(ctx context.Context, tx *db.Tx, c *Conversation, e *Entry
 	if e.Role == System {
 		return nil
 	}
-	_, err = tx.Exec(ctx, `UPDATE conversations SET message_count = message_count + 1, last_message_at = $2, updated_at = $2 WHERE id = $1`,
-		int64(c.ID), db.At(e.At))
-	if err != nil {
-		return err
-	}
 	c.Messages, c.LastMessageAt, c.UpdatedAt = c.Messages+1, e.At, e.At
-	s.tell(tx, *c, "message")
+	s.tell(tx, *c, "message", e.ID)
 	return s.watch(ctx, tx, *c)
 }
 
@@ -190,9 +192,20 @@ type entryRow struct {
 
 // History are all entries of a conversation, oldest first, marks included.
 func (s *Chats) History(ctx context.Context, q db.Q, id ID) ([]Entry, error) {
+	return s.Since(ctx, q, id, 0)
+}
+
+// Last is the id of a conversation's newest entry, 0 when it has none.
+func (s *Chats) Last(ctx context.Context, q db.Q, id ID) (entry int64, err error) {
+	err = q.Get(ctx, &entry, `SELECT COALESCE(MAX(id), 0) FROM conversation_entries WHERE conversation_id = $1`, int64(id))
+	return entry, err
+}
+
+// Since are the entries after another, oldest first.
+func (s *Chats) Since(ctx context.Context, q db.Q, id ID, entry int64) ([]Entry, error) {
 	var rows []entryRow
 	err := q.Select(ctx, &rows, `SELECT id, role, content, uses, trace, attachments, created_at FROM conversation_entries
-		WHERE conversation_id = $1 ORDER BY id`, int64(id))
+		WHERE conversation_id = $1 AND id > $2 ORDER BY id`, int64(id), entry)
 	if err != nil {
 		return nil, fmt.Errorf("load history: %w", err)
 	}

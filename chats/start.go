@@ -200,7 +200,7 @@ func (s *Chats) SetAI(ctx context.Context, owner accounts.ID, ref wire.Ref, on b
 			return err
 		}
 		mark := Entry{Role: System, Text: map[bool]string{true: "The assistant answers again.", false: "A person took over."}[on]}
-		s.tell(tx, c, "state")
+		s.tell(tx, c, "state", 0)
 		return s.append(ctx, tx, &c, &mark, 0)
 	})
 }

@@ -9,7 +9,7 @@ import (
 // The caller is never left in silence: one budget runs from the end of the caller's turn to sound, whichever stage is slow.
 const (
 	fallbackAfter = 1500 * time.Millisecond // another engine is started beside the slow one
-	holdingAfter  = 3 * time.Second         // a holding phrase is spoken
+	holdingAfter  = 2700 * time.Millisecond // a holding phrase is made, to be heard within 3 s
 	giveUpAfter   = 10 * time.Second        // an apology, and the turn is given back
 	fillerAfter   = 400 * time.Millisecond
 	// stageGrace is the least time a stage gets before its fallback is started, however late it began.
@@ -124,7 +124,7 @@ func (s *Session) holding(now time.Time) {
 		s.set(holdingAlarm, now.Add(time.Second))
 		return
 	}
-	s.warn(t.stage(), "No answer within 3 s. A holding phrase was spoken.")
+	s.warn(t.stage(), "No answer in time. A holding phrase was spoken.")
 	s.off(fillerAlarm)
 	s.say(t, phrase(s.language).holding)
 }

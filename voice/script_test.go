@@ -560,10 +560,9 @@ func (s *synth) Speak(ctx context.Context, sp Speech) iter.Seq2[audio.Frame, err
 	}
 }
 
-// Whichever engine stalls, the caller hears something within the budget: 3 s from the end of the turn, and what a phrase
-// takes to be made.
+// Whichever engine stalls, the caller hears something within the budget: 3 s from the end of the turn.
 func TestNeverSilent(t *testing.T) {
-	const budget = holdingAfter + 300*time.Millisecond
+	const budget = 3 * time.Second
 	for name, engines := range map[string]string{
 		"recogniser":               "stt stall batch",
 		"recogniser with fallback": "stt stall batch\nstt2 100ms",

@@ -4,7 +4,7 @@ GOLDEN    = $(shell grep -rl 'flag.Bool("update"' --include='*_test.go' . | xarg
 FUZZTIME ?= 30s
 STATIC   := CGO_ENABLED=0 go build -trimpath -ldflags='-s -w'
 
-.PHONY: build run test aimock deps assets check race bench fuzz golden postgres help
+.PHONY: build run test aimock deps assets check race bench bench-parts fuzz golden postgres help
 
 build: assets ## one static binary: bin/parley
 	$(STATIC) -o bin/parley ./cmd/parley
@@ -42,9 +42,12 @@ check: ## vet, staticcheck, gofmt, rooms, builds for other machines
 race: assets ## tests under the race detector; SQLite itself without it, which would be 40 times slower
 	go test -race -gcflags='modernc.org/...=-race=false' ./...
 
-bench: assets ## figures, mostly as ratios
-	go test -run '^$$' -bench . -benchmem ./...
+bench: build ## media plane, conversations and turn taking measured, in about five minutes
 	go run ./lines/media/bench
+	go run ./cmd/bench
+
+bench-parts: assets ## figures of single functions
+	go test -run '^$$' -bench . -benchmem ./...
 
 fuzz: assets ## every fuzzer for FUZZTIME (30s)
 	@for pkg in $$(grep -rl 'func Fuzz' --include='*_test.go' . | xargs -rn1 dirname | sort -u); do \
@@ -58,4 +61,4 @@ postgres: ## a private PostgreSQL for development; prints its URL
 	@.ci/postgres
 
 help: ## this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10

@@ -11,14 +11,11 @@ import (
 	"parley/voice"
 )
 
-// recorder carries the events of one conversation into its log, grouped so that a database with one writer keeps up,
-// and to those who watch.
+// recorder carries the events of one conversation to the scribe, who writes them into its log, and to those who watch.
 type recorder struct {
 	board *Switchboard
 	call  calls.ID
-	over  chan struct{}
-	done  chan struct{}
-	poke  chan struct{}
+	busy  sync.Mutex // held while the scribe writes
 
 	mu       sync.Mutex
 	seq      int64
@@ -27,6 +24,7 @@ type recorder struct {
 	spoke    bool
 	changed  bool             // the transcript
 	answered calls.AnsweredBy // as last found out; empty = nothing new
+	urgent   bool             // it should be written soon
 	watchers []chan Watched
 	finished bool
 }
@@ -39,18 +37,13 @@ type Watched struct {
 	Data any
 }
 
-const (
-	logEvery = time.Second // events that are not turns may wait that long
-	logMost  = 64
-)
-
 // newRecorder begins after what the log holds already; from now on it is the only one that writes to it.
 func (s *Switchboard) newRecorder(c calls.Call) *recorder {
-	r := &recorder{board: s, call: c.ID, over: make(chan struct{}), done: make(chan struct{}), poke: make(chan struct{}, 1)}
+	r := &recorder{board: s, call: c.ID}
 	if known, err := s.Calls.Events(s.ctx, s.DB, c.ID); err == nil {
 		r.seq = int64(len(known))
 	}
-	go r.run()
+	s.scribe.join(r)
 	return r
 }
 
@@ -97,71 +90,81 @@ func (r *recorder) say(e voice.Event) {
 	r.hurry()
 }
 
-// hurry has what gathered written now.
+// hurry has what gathered written soon.
 func (r *recorder) hurry() {
-	select {
-	case r.poke <- struct{}{}:
-	default:
-	}
+	r.urgent = true
+	r.board.scribe.hurry()
 }
 
-func (r *recorder) run() {
-	defer close(r.done)
-	tick := time.NewTicker(logEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-r.poke:
-		case <-tick.C:
-		case <-r.over:
-			return
-		}
-		r.flush()
-	}
+// note is what of a conversation has to be written.
+type note struct {
+	*recorder
+	events   []calls.Event
+	entries  []calls.Entry
+	spoke    bool
+	changed  bool
+	answered calls.AnsweredBy // empty = not known now
 }
 
-// flush writes what has gathered. What cannot be written stays for the next time.
-func (r *recorder) flush() {
-	r.mu.Lock()
-	events, entries, spoke, changed, answered := slices.Clone(r.pending), slices.Clone(r.entries), r.spoke, r.changed, r.answered
-	r.changed, r.answered = false, ""
-	r.mu.Unlock()
-	if len(events) == 0 && !changed { // an answer is an event
-		return
-	}
-	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
-	defer stop()
-	err := r.board.DB.Do(ctx, func(tx *db.Tx) error {
-		if err := r.board.Calls.Log(ctx, tx, r.call, events); err != nil {
-			return err
-		}
-		if answered != "" {
-			if err := r.board.Calls.SetAnsweredBy(ctx, tx, r.call, answered); err != nil {
-				return err
-			}
-		}
-		if !changed {
-			return nil
-		}
-		return r.board.Calls.SetTranscript(ctx, tx, r.call, entries, spoke)
-	})
+// take returns what has gathered, false when that is nothing or not urgent. Until done the recorder is busy.
+func (r *recorder) take(urgent bool) (note, bool) {
+	r.busy.Lock()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err != nil {
-		r.board.Log.Error("events not recorded", "call", r.call, "error", err)
-		r.changed = r.changed || changed
-		if r.answered == "" {
-			r.answered = answered
-		}
-		return
+	if r.finished || urgent && !r.urgent || len(r.pending) == 0 && !r.changed { // an answer is an event
+		r.busy.Unlock()
+		return note{}, false
 	}
-	r.pending = r.pending[len(events):]
+	n := note{r, slices.Clone(r.pending), nil, r.spoke, r.changed, r.answered}
+	if r.changed {
+		n.entries = slices.Clone(r.entries)
+	}
+	r.changed, r.answered, r.urgent = false, "", false
+	return n, true
+}
+
+func (n note) write(ctx context.Context, tx *db.Tx) error {
+	if err := n.board.Calls.Log(ctx, tx, n.call, n.events); err != nil {
+		return err
+	}
+	if n.answered != "" {
+		if err := n.board.Calls.SetAnsweredBy(ctx, tx, n.call, n.answered); err != nil {
+			return err
+		}
+	}
+	if !n.changed {
+		return nil
+	}
+	return n.board.Calls.SetTranscript(ctx, tx, n.call, n.entries, n.spoke)
+}
+
+// done ends what take began. What was not written stays for the next time.
+func (n note) done(written bool) {
+	n.mu.Lock()
+	if written {
+		n.pending = n.pending[len(n.events):]
+	} else {
+		n.recorder.changed = n.recorder.changed || n.changed
+		if n.recorder.answered == "" {
+			n.recorder.answered = n.answered
+		}
+	}
+	n.mu.Unlock()
+	n.busy.Unlock()
+}
+
+// flush writes what has gathered now.
+func (r *recorder) flush() {
+	if n, ok := r.take(false); ok {
+		r.board.scribe.write([]note{n})
+	}
 }
 
 // finish ends the writing; what is left goes with the end of the call.
 func (r *recorder) finish() []calls.Event {
-	close(r.over)
-	<-r.done
+	r.board.scribe.leave(r)
+	r.busy.Lock() // whatever is being written is written
+	defer r.busy.Unlock()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, c := range r.watchers {

@@ -107,6 +107,7 @@ type Switchboard struct {
 	waiting chan assistants.ID // to be made ready
 	answers map[string]Answerer
 	asked   sync.WaitGroup // questions being answered
+	scribe  *scribe
 
 	mu       sync.Mutex
 	live     map[calls.ID]*live
@@ -146,6 +147,7 @@ func New(d Deps) *Switchboard {
 	s := &Switchboard{Deps: d, live: map[calls.ID]*live{}, byUUID: map[string]*live{}, using: map[string]int{}, began: time.Now(), waiting: make(chan assistants.ID, 16),
 		answers: map[string]Answerer{}}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
+	s.scribe = newScribe(s)
 	s.registerJobs()
 	s.answerCalls()
 	return s

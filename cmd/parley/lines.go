@@ -35,6 +35,7 @@ func (s *server) lines(ctx context.Context) error {
 		return err
 	}
 	s.closers = append(s.closers, func() error { plane.Close(); return nil })
+	s.metrics.MustRegister(planeMetrics{plane})
 	codec := s.openOpus(ctx)
 	board := s.house.Switchboard
 	s.background = append(s.background, board.Run)

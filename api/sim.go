@@ -76,8 +76,7 @@ func (a *API) simAdvance(ctx context.Context, in *advanceIn) (data[advanced], er
 	}
 	limited, stop := context.WithTimeout(ctx, settleTime)
 	defer stop()
-	target := a.DB.Now().Add(time.Duration(in.Seconds) * time.Second)
-	settled, err := a.Jobs.Settle(limited, target)
+	_, settled, err := a.Jobs.Advance(limited, time.Duration(in.Seconds)*time.Second)
 	if err != nil {
 		return data[advanced]{}, err
 	}

@@ -243,6 +243,13 @@ func (c *Calls) LiveOfCampaign(ctx context.Context, q db.Q, campaign int64) ([]I
 	return ids, err
 }
 
+// PlacingOfCampaign counts a campaign's calls of which the far end has not been heard yet.
+func (c *Calls) PlacingOfCampaign(ctx context.Context, q db.Q, campaign int64) (int, error) {
+	var n int
+	err := q.Get(ctx, &n, `SELECT count(*) FROM calls WHERE campaign_id = $1 AND status = 'initiated'`, campaign)
+	return n, err
+}
+
 // LiveOfAssistant reports whether calls of an assistant go on.
 func (c *Calls) LiveOfAssistant(ctx context.Context, q db.Q, id assistants.ID) (int, error) {
 	var n int

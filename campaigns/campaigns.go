@@ -40,6 +40,8 @@ type Caller interface {
 	Place(ctx context.Context, tx *db.Tx, a Attempt) (callID int64, err error)
 	// Live counts the campaign's calls that are initiated, ringing or in progress.
 	Live(ctx context.Context, q db.Q, id ID) (int, error)
+	// Placing counts the campaign's calls that were placed an instant ago and do not ring yet.
+	Placing(ctx context.Context, q db.Q, id ID) (int, error)
 	// Room is how many outbound calls the account may add now: its ceilings, the inbound reserve, the daily limit.
 	Room(ctx context.Context, q db.Q, owner int64) (int, error)
 	// HangUp ends the campaign's running calls with reason campaign_stopped.

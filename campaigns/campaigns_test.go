@@ -54,6 +54,7 @@ func (w *world) Live(ctx context.Context, q db.Q, id ID) (n int, err error) {
 	err = q.Get(ctx, &n, `SELECT count(*) FROM placed WHERE campaign_id = $1 AND live`, id)
 	return n, err
 }
+func (w *world) Placing(context.Context, db.Q, ID) (int, error) { return 0, nil }
 func (w *world) Room(context.Context, db.Q, int64) (int, error) { return w.room, nil }
 func (w *world) HangUp(_ context.Context, id ID) error          { w.hungUp = append(w.hungUp, id); return nil }
 func (w *world) Blocked(_ context.Context, _ db.Q, _ int64, phones []string) (map[string]bool, error) {

@@ -83,7 +83,7 @@ func (c *Campaigns) next(ctx context.Context, tx *db.Tx, id ID, open bool, now t
 	return err == nil, err
 }
 
-func (c *Campaigns) free(ctx context.Context, tx *db.Tx, one Campaign) (int, error) {
+func (c *Campaigns) free(ctx context.Context, tx db.Q, one Campaign) (int, error) {
 	live, err := c.caller.Live(ctx, tx, one.ID)
 	if err != nil {
 		return 0, err

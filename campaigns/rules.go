@@ -49,6 +49,22 @@ func (w Window) Open(now time.Time) bool {
 	return w.Days[day] && minute >= w.Start || w.Days[yesterday] && minute <= w.End
 }
 
+// horizon is how far ahead a window is looked for: an hour that daylight saving skips comes a week later.
+const horizon = 15 * 24 * time.Hour
+
+// Next is the first moment from t on at which a call may start; zero when the window stays shut.
+func (w Window) Next(t time.Time) time.Time {
+	if w.Open(t) {
+		return t
+	}
+	for end, at := t.Add(horizon), t.Truncate(time.Minute).Add(time.Minute); at.Before(end); at = at.Add(time.Minute) {
+		if w.Open(at) {
+			return at
+		}
+	}
+	return time.Time{}
+}
+
 // Result is what an attempt came to, in the terms of contract 14.4.
 type Result int
 

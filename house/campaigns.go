@@ -11,6 +11,7 @@ import (
 	"parley/campaigns"
 	"parley/db"
 	"parley/fault"
+	"parley/jobs"
 	"parley/numbers"
 	"parley/switchboard"
 	"parley/wire"
@@ -23,6 +24,7 @@ func (h *House) campaigns(context.Context) error {
 		h.tell(accounts.ID(owner), "campaign", map[string]any{"id": id})
 	})
 	h.on.Jobs.Pulse("campaigns.tick", time.Second, h.Campaigns.Tick)
+	h.on.Jobs.Also(jobs.Outside{Next: h.Campaigns.Next, Busy: h.Campaigns.Busy})
 	h.LeadOf = h.leadOf
 	// Before the webhooks, which show the lead as the call left it.
 	h.Switchboard.Settled = append([]func(context.Context, *db.Tx, calls.Call) error{h.settleCampaign}, h.Switchboard.Settled...)
@@ -82,6 +84,11 @@ func refusedPlace(err error) error {
 func (w campaignWorld) Live(ctx context.Context, q db.Q, id campaigns.ID) (int, error) {
 	ids, err := w.h.Calls.LiveOfCampaign(ctx, q, int64(id))
 	return len(ids), err
+}
+
+// Placing counts the campaign's calls of which nothing has been heard yet.
+func (w campaignWorld) Placing(ctx context.Context, q db.Q, id campaigns.ID) (int, error) {
+	return w.h.Calls.PlacingOfCampaign(ctx, q, int64(id))
 }
 
 // Room is what the account's ceiling leaves to outbound calls once the inbound reserve is kept free.

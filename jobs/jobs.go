@@ -87,6 +87,7 @@ type Runner struct {
 	kinds    map[string]kind
 	periodic map[string]time.Duration
 	pulses   []pulse
+	outside  []Outside
 
 	mu       sync.Mutex
 	lanes    []*lane

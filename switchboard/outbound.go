@@ -188,6 +188,11 @@ func (s *Switchboard) place(l *live, a assistants.Assistant) {
 		s.wrapUp(l, calls.Over{Reason: calls.EngineFailure})
 		return
 	}
+	if s.Dialer == nil {
+		s.Log.Error("call not placed: this process has no telephone line", "call", call.ID)
+		s.wrapUp(l, calls.Over{Reason: calls.EngineFailure})
+		return
+	}
 	rang := false
 	to := lines.Destination{To: *call.ClientPhone, From: *call.AssistantPhone, RingFor: seconds(a.RingingTime.V)}
 	if call.TrunkID != nil {

@@ -180,14 +180,14 @@ type simText struct {
 }
 
 type simTextsIn struct {
-	Phone string `query:"phone" rule:"required e164"`
+	Phone wire.Opt[string] `query:"phone" rule:"e164" doc:"Of one handset; all when left out."`
 }
 
 func (a *API) simTexts(ctx context.Context, in *simTextsIn) (data[[]simText], error) {
 	if _, err := a.world(ctx); err != nil {
 		return data[[]simText]{}, err
 	}
-	all, err := a.Sim.Texts(ctx, in.Phone)
+	all, err := a.Sim.Texts(ctx, in.Phone.V)
 	return data[[]simText]{each(all, func(t sim.Text) simText { return simText{t, wire.At(t.At.Time())} })}, err
 }
 
@@ -308,6 +308,9 @@ func (a *API) newSimTemplate(ctx context.Context, in *simTemplateIn) (data[templ
 	id, err := a.world(ctx)
 	if err != nil {
 		return data[templateOut]{}, err
+	}
+	if !in.Name.Has() {
+		return data[templateOut]{}, wire.Invalid(wire.Bad("name", "required"))
 	}
 	t := messaging.TemplateState{Language: "en", Category: "utility", Status: messaging.TemplateApproved, Variables: []string{}}
 	in.over(&t)

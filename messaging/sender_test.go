@@ -8,6 +8,9 @@ import (
 	"parley/db"
 )
 
+// TestFill fills placeholders by number and by name.
+//
+// Contract: 11.5
 func TestFill(t *testing.T) {
 	two := Template{Body: "Hi {{1}}, your table in {{2}} is ready, {{1}}.", Variables: db.JSON[[]string]{V: []string{"name", "city"}}}
 	for _, c := range []struct{ values, want, params, fails string }{
@@ -37,6 +40,9 @@ func TestFill(t *testing.T) {
 	}
 }
 
+// TestForward lets deliveries go forward only.
+//
+// Contract: 14.10
 func TestForward(t *testing.T) {
 	for step, want := range map[string]bool{
 		"queued sent": true, "queued failed": true, "sent delivered": true, "sent undelivered": true, "sent failed": true, "delivered read": true, "sent read": true,
@@ -49,6 +55,9 @@ func TestForward(t *testing.T) {
 	}
 }
 
+// TestWindowMessage words how long a window is open.
+//
+// Contract: 11.4
 func TestWindowMessage(t *testing.T) {
 	now := time.Date(2027, 3, 1, 8, 0, 0, 0, time.UTC)
 	w := Window{Known: true, EndsAt: now.Add(22*time.Hour + 59*time.Minute + 59*time.Second), Now: now}
@@ -60,6 +69,9 @@ func TestWindowMessage(t *testing.T) {
 	}
 }
 
+// TestLimitFormatted words messaging limits.
+//
+// Contract: 11.1
 func TestLimitFormatted(t *testing.T) {
 	n := int64(1000)
 	big := int64(1234567)
@@ -70,6 +82,9 @@ func TestLimitFormatted(t *testing.T) {
 	}
 }
 
+// TestSegments counts in the basic alphabet and beyond.
+//
+// Contract: 12
 func TestSegments(t *testing.T) {
 	for n, text := range map[int]string{
 		1: strings.Repeat("a", 160), 2: strings.Repeat("a", 161), 3: strings.Repeat("a", 307),

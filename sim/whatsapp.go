@@ -274,10 +274,10 @@ type Text struct {
 	At   db.Time `db:"at" json:"-"`
 }
 
-// Texts lists what a handset has received, oldest first.
+// Texts lists what a handset has received, with "" what all have, oldest first.
 func (s *Sim) Texts(ctx context.Context, phone string) ([]Text, error) {
 	all := []Text{}
-	err := s.db.Select(ctx, &all, `SELECT from_number, phone_number, body, sid, at FROM sim_sms WHERE phone_number = $1 ORDER BY id`, phone)
+	err := s.db.Select(ctx, &all, `SELECT from_number, phone_number, body, sid, at FROM sim_sms WHERE $1 = '' OR phone_number = $1 ORDER BY id`, phone)
 	return all, err
 }
 

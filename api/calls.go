@@ -132,6 +132,7 @@ func (a *API) callRoutes() []wire.Route {
 		wire.On(messages, "GET /user/calls/{id}/events", 200, a.callEvents),
 		wire.Stream(messages, "GET /user/calls/{id}/stream", "text/event-stream", a.followCall),
 		wire.On(messages, "GET /user/calls/{id}/signalling", 200, a.callSignalling),
+		wire.On(messages, "GET /user/calls/{id}/cost", 200, a.callCost),
 		wire.On(messages, "POST /user/calls/{id}/hangup", 200, a.hangUpCall),
 		wire.On(messages, "POST /user/calls/{id}/listen", 200, a.listenToCall, wire.Find(a.findListened)),
 		wire.On(messages, "POST /user/calls/{id}/whisper", 200, a.whisper, wire.Find(a.findWhispered)),

@@ -135,6 +135,8 @@ func TestCallRecords(t *testing.T) {
 		s.Send(fmt.Sprintf("POST /user/calls/%d/hangup", c.ID), "").Want(409, `{"message":"Call is not in progress."}`)
 		s.Send(fmt.Sprintf("POST /user/calls/%d/whisper", c.ID), `{"text":"x"}`).Want(409, `{"message":"Call is not in progress."}`)
 
+		s.Send(fmt.Sprintf("GET /user/calls/%d/cost", c.ID), "").Want(200, `{"ai_cost":0.05666667,"carrier_cost":0.01,"total_cost":0.06666667,"currency":"USD","final":true}`)
+		s.Stranger().Send(fmt.Sprintf("GET /user/calls/%d/cost", c.ID), "").Want(404)
 		listen := fmt.Sprintf("POST /user/calls/%d/listen", c.ID)
 		s.Stranger().Send(listen, `{}`).Want(404, `{"message":"No call with this id exists in your account."}`)
 		s.Send(listen, `{}`).WantError("sdp: The sdp field is required.")
@@ -176,6 +178,26 @@ func TestLiveCallIsKept(t *testing.T) {
 			t.Errorf("%s", got.Body)
 		}
 		s.Stranger().Send(fmt.Sprintf("POST /user/calls/%d/hangup", c.ID), "").Want(404, `{"message":"No call with this id exists in your account."}`)
+	})
+}
+
+// TestRunningCost tells what a call that goes on would cost.
+//
+// Contract: 16.2
+func TestRunningCost(t *testing.T) {
+	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
+		c, err := s.House.Calls.Create(t.Context(), s.DB, calls.NewCall{Owner: operator(t, s), Type: calls.Outbound, ClientPhone: "+14155550123", AssistantName: "D", Currency: "USD"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cost := fmt.Sprintf("GET /user/calls/%d/cost", c.ID)
+		s.Send(cost, "").Want(200, `{"ai_cost":0,"carrier_cost":0,"total_cost":0,"currency":"USD","final":false}`)
+		if _, err := s.House.Calls.Answers(t.Context(), s.DB, c.ID); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Send(cost, "").Want(200); got.Text("ai_cost") != "0.05" || got.Text("final") != "false" {
+			t.Errorf("half a minute at least: %s", got.Body)
+		}
 	})
 }
 

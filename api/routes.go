@@ -72,6 +72,7 @@ func (a *API) routes() []wire.Route {
 		wire.Section("Usage",
 			wire.On(messages, "GET /user/usage", 200, a.usage),
 			wire.Stream(messages, "GET /user/usage.csv", "text/csv", a.usageFile),
+			wire.On(messages, "GET /user/plan", 200, a.plan),
 		),
 
 		wire.Section("Live",

@@ -18,6 +18,8 @@ import (
 func TestUsage(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
 		s.Send("GET /user/usage", "").Want(200, `{"data":[],"unit":"minutes","currency":"USD"}`)
+		s.Send("GET /user/plan", "").Want(200, `{"data":{"campaigns":{"used":0,"most":null},"assistants":{"used":0,"most":null},"tools":{"used":0,"most":null},`+
+			`"parallel_calls":{"used":0,"most":100},"daily_outbound":{"used":0,"most":null},"parallel_per_campaign":10,"minute_price":0.1,"currency":"USD"}}`)
 		world(s)
 		acc, err := s.House.Accounts.First(t.Context(), s.DB)
 		if err != nil {

@@ -44,6 +44,13 @@ func (c *Calls) PlaceableIn(ctx context.Context, q db.Q, owner accounts.ID, span
 	return at.Time().Add(length).Sub(now), err
 }
 
+// PlacedToday counts the calls of an account through carriers of the installation in the last 24 hours.
+func (c *Calls) PlacedToday(ctx context.Context, q db.Q, owner accounts.ID) (int, error) {
+	var n int
+	err := q.Get(ctx, &n, `SELECT count(*) FROM placements WHERE account_id = $1 AND carrier AND at > $2`, owner, db.At(c.db.Now().Add(-24*time.Hour)))
+	return n, err
+}
+
 // ForgetPlaced removes what no ceiling looks at any more.
 func (c *Calls) ForgetPlaced(ctx context.Context, now time.Time) error {
 	_, err := c.db.Exec(ctx, `DELETE FROM placements WHERE at < $1 AND at_real < $2`, db.At(now.Add(-24*time.Hour)), db.At(time.Now().Add(-time.Minute)))

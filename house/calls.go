@@ -27,7 +27,7 @@ func (h *House) calls(context.Context) error {
 	})
 	h.Switchboard = switchboard.New(switchboard.Deps{
 		DB: h.DB, Jobs: h.on.Jobs, Calls: h.Calls, Assistants: h.Assistants, Catalog: h.Catalog, Tools: h.Tools, Accounts: h.Accounts,
-		Numbers: callNumbers{h}, Funds: callFunds{h.Billing}, Files: h.Blobs, Engines: h.on.Engines.Talk, Search: h.search, Calendar: h.booking,
+		Numbers: callNumbers{h}, Funds: callFunds{h.Billing, h.DB}, Files: h.Blobs, Engines: h.on.Engines.Talk, Search: h.search, Calendar: h.booking,
 		Settled: []func(context.Context, *db.Tx, calls.Call) error{h.ReportCall},
 		Node:    h.on.Node, Scratch: c.DataPath("scratch"), Currency: c.Billing.Currency, Phones: h.phones(), CallsPerMinute: c.Limits.CallsPerMinute,
 	})
@@ -120,7 +120,10 @@ func found(x numbers.Number, err error) (switchboard.Number, bool, error) {
 }
 
 // callFunds books calls.
-type callFunds struct{ billing *billing.Billing }
+type callFunds struct {
+	billing *billing.Billing
+	db      *db.DB
+}
 
 func callMoney(c calls.Call) string { return fmt.Sprintf("call:%d", c.ID) }
 
@@ -142,6 +145,20 @@ func (f callFunds) Hold(ctx context.Context, tx *db.Tx, c calls.Call, most time.
 		return 0, err
 	}
 	return time.Duration(paid) * time.Second, nil
+}
+
+// price is what a call would be charged if it ended now.
+func (f callFunds) price(ctx context.Context, c calls.Call, now time.Time) (ai, carrier wire.Money, err error) {
+	if !c.Answered() {
+		return 0, 0, nil
+	}
+	talked := int64(now.Sub(c.AnsweredReal.Time()).Seconds() + 0.999999)
+	talk, err := f.billing.Quote(ctx, f.db, c.Owner, billing.AITime(talked, nil))
+	if err != nil {
+		return 0, 0, err
+	}
+	line, err := f.billing.Quote(ctx, f.db, c.Owner, billing.Carriage(f.rate(c), c.Duration(now), nil))
+	return talk.Money, line.Money, err
 }
 
 func (f callFunds) Charge(ctx context.Context, tx *db.Tx, c calls.Call) (ai, carrier wire.Money, err error) {

@@ -196,6 +196,7 @@ func (h *House) assistants(context.Context) error {
 func (h *House) surface(context.Context) error {
 	c := h.on.Config
 	h.FirstVisit = h.firstVisit
+	h.CallPrice = callFunds{h.Billing, h.DB}.price
 	var err error
 	if h.Proxies, err = guard.ParseAllow(c.HTTP.TrustedProxies, false); err != nil {
 		return fmt.Errorf("http.trusted_proxies: %w", err)

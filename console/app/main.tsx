@@ -3,7 +3,7 @@ import { render } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router'
 import { get } from './api'
-import { Toast } from './ui'
+import { Asking, Toast } from './ui'
 import { account, Welcome } from './session'
 import { pages } from './pages'
 
@@ -43,6 +43,7 @@ function App() {
         <Nav />
         <Router>{[...pages.map(p => <Route path={p.path} component={p.page} />), <Route default component={Missing} />]}</Router>
       </div>
+      <Asking />
       <Toast />
     </LocationProvider>
   )

@@ -2,7 +2,8 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { signal } from '@preact/signals'
-import { ApiError } from './api'
+import { ApiError, follow } from './api'
+import { Requests } from './requests'
 
 export function Page({ title, sub, actions, children }: { title: string; sub?: ComponentChildren; actions?: ComponentChildren; children: ComponentChildren }) {
   useEffect(() => { document.title = `${title} · parley` }, [title])
@@ -13,6 +14,7 @@ export function Page({ title, sub, actions, children }: { title: string; sub?: C
         {actions && <div class="actions">{actions}</div>}
       </header>
       {children}
+      <Requests />
     </main>
   )
 }
@@ -45,6 +47,17 @@ export function useLoad<T>(load: () => Promise<T>, inputs: unknown[]) {
   }
   useEffect(() => { reload(); return () => { round.current++ } }, inputs)
   return { ...state, reload }
+}
+
+// useEvents runs a function after live changes of these kinds, at most twice a second.
+export function useEvents(kinds: string[], changed: () => unknown) {
+  const latest = useRef(changed)
+  latest.current = changed
+  useEffect(() => {
+    let timer = 0
+    const stop = follow('/user/events', kinds, () => { timer ||= window.setTimeout(() => { timer = 0; latest.current() }, 500) })
+    return () => { stop(); clearTimeout(timer) }
+  }, [kinds.join()])
 }
 
 export function Loaded<T>({ of, children }: { of: { data?: T; error?: string }; children: (data: T) => ComponentChildren }) {
@@ -95,6 +108,27 @@ export function Dialog({ title, open, onClose, children }: { title: string; open
       {open && children}
     </dialog>
   )
+}
+
+type Question = { title: string; text?: ComponentChildren; yes: string; danger?: boolean; label?: string; value?: string; answer: (v: string | null) => void }
+const question = signal<Question | null>(null)
+
+// ask puts a question; null when the person would rather not. With a label it asks for a text.
+export const ask = (q: Omit<Question, 'answer'>) => new Promise<string | null>(answer => { question.value = { ...q, answer } })
+export const sure = (title: string, yes: string, text?: ComponentChildren) => ask({ title, text, yes, danger: true })
+
+export function Asking() {
+  const q = question.value
+  const [value, set] = useState('')
+  useEffect(() => set(q?.value ?? ''), [q])
+  const answer = (v: string | null) => { question.value = null; q?.answer(v) }
+  return <Dialog title={q?.title ?? ''} open={!!q} onClose={() => answer(null)}>
+    <form onSubmit={e => { e.preventDefault(); answer(value) }}>
+      {q?.text && <p>{q.text}</p>}
+      {q?.label && <Text label={q.label} value={value} onInput={set} autofocus />}
+      <div class="actions end"><Button onClick={() => answer(null)}>Cancel</Button><Button kind={q?.danger ? 'danger' : 'primary'} type="submit">{q?.yes}</Button></div>
+    </form>
+  </Dialog>
 }
 
 // Request shows what a page just did, or would do, as a curl command.

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { useLocation, useRoute } from 'preact-iso/router'
 import { curl, del, get, post, put } from '../api'
-import { attempt, Badge, Button, Card, Choice, Copy, errorsOf, Field, Loaded, Page, Request, say, Switch, Tabs, Text, useLoad, when, type Errors } from '../ui'
+import { attempt, Badge, Button, Card, Choice, Copy, errorsOf, Field, Loaded, Page, Request, say, Switch, Tabs, Text, sure, useLoad, when, type Errors } from '../ui'
 import type { Assistant, Named, Voice } from './assistants'
 
 type Refs = { voices: Voice[]; languages: Named[]; llm: Named[]; realtime: Named[]; bases: Named[]; tools: Named[]; numbers: (Named & { phone_number: string; is_available: boolean })[]; synthesizers: Named[]; transcribers: Named[] }
@@ -121,7 +121,7 @@ function Editor({ was, refs, reload }: { was: Assistant; refs: Refs; reload: () 
   const names = [...Object.keys(tabs), 'Versions']
   return (
     <Page title={was.name} sub={<><Badge>{was.status}</Badge> {was.type}, {was.mode} · <code>{was.uuid}</code></>} actions={<>
-      <Button kind="danger" onClick={() => confirm(`Remove ${was.name}?`) && attempt(() => del(`/user/assistant/${was.id}`), 'Removed.').then(ok => ok && route('/console/assistants'))}>Remove</Button>
+      <Button kind="danger" onClick={async () => await sure(`Remove ${was.name}?`, 'Remove', 'Its calls and conversations stay.') !== null && attempt(() => del(`/user/assistant/${was.id}`), 'Removed.').then(ok => ok && route('/console/assistants'))}>Remove</Button>
       <Button kind="primary" disabled={!dirty} onClick={save}>Save</Button></>}>
       <div class="split">
         <div>

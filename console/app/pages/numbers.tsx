@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { curl, del, get, post, put } from '../api'
-import { attempt, Badge, Button, Card, Choice, Dialog, Empty, errorsOf, Loaded, Page, Request, say, Switch, Table, Tabs, Text, useLoad, when, type Errors } from '../ui'
+import { attempt, Badge, Button, Card, Choice, Dialog, Empty, errorsOf, Loaded, Page, Request, say, Switch, Table, Tabs, Text, ask, sure, useLoad, when, type Errors } from '../ui'
 
 type Owned = { id: number; phone_number: string; country_code: string; type: string; type_label: string; sms_capable: boolean; nickname: string | null; status: string; release_at: string | null; assistant_ids: number[] }
 type Offer = { phone_number: string; phone_number_formatted: string; country_code: string; price: number; address_requirements: string; sms_capable: boolean }
@@ -24,8 +24,8 @@ export function Numbers() {
 
 type List = { data?: { data: Owned[] }; error?: string; reload: () => unknown }
 function Mine({ list }: { list: List }) {
-  const rename = (n: Owned) => { const nickname = prompt(`A name for ${n.phone_number}`, n.nickname ?? ''); if (nickname !== null) attempt(() => put(`/user/phone-numbers/${n.id}`, { nickname }), 'Saved.').then(list.reload) }
-  const release = (n: Owned) => confirm(`Give ${n.phone_number} back?`) && attempt(async () => say((await del<{ message: string }>(`/user/phone-numbers/${n.id}`)).message)).then(list.reload)
+  const rename = async (n: Owned) => { const nickname = await ask({ title: `Name ${n.phone_number}`, label: 'Name', value: n.nickname ?? '', yes: 'Save' }); if (nickname !== null) attempt(() => put(`/user/phone-numbers/${n.id}`, { nickname }), 'Saved.').then(list.reload) }
+  const release = async (n: Owned) => await sure(`Give ${n.phone_number} back?`, 'Release', 'Somebody else may buy it then.') !== null && attempt(async () => say((await del<{ message: string }>(`/user/phone-numbers/${n.id}`)).message)).then(list.reload)
   return <Loaded of={list}>{({ data }) => data.length ? <Table label="Owned numbers" heads={['Number', 'Kind', 'Status', 'Assistants', '']} rows={data.map(n => [
     <><strong>{n.phone_number}</strong>{n.nickname && <div class="muted small">{n.nickname}</div>}</>, <>{n.type_label}<div class="muted small">{n.country_code}{n.sms_capable && ' · SMS'}</div></>,
     <><Badge>{n.status}</Badge>{n.release_at && <div class="muted small">until {when(n.release_at)}</div>}</>,
@@ -37,11 +37,11 @@ function Mine({ list }: { list: List }) {
 function Search({ bought }: { bought: () => unknown }) {
   const [country, setCountry] = useState('US')
   const [contains, setContains] = useState('')
-  const [asked, ask] = useState({ country_code: 'US', contains: '' })
+  const [asked, search] = useState({ country_code: 'US', contains: '' })
   const found = useLoad(() => get<{ data: Offer[] }>('/user/phone-numbers/search', asked), [asked])
-  const buy = (o: Offer) => confirm(`Buy ${o.phone_number} for $${o.price} a month?`) && attempt(async () => say((await post<{ message: string }>('/user/phone-numbers/purchase', { phone_number: o.phone_number })).message)).then(ok => { if (ok) { bought(); found.reload() } })
+  const buy = async (o: Offer) => await ask({ title: `Buy ${o.phone_number}?`, text: `$${o.price.toFixed(2)} a month, from your payment method.`, yes: 'Buy this number' }) !== null && attempt(async () => say((await post<{ message: string }>('/user/phone-numbers/purchase', { phone_number: o.phone_number })).message)).then(ok => { if (ok) { bought(); found.reload() } })
   return <>
-    <form class="row filters" onSubmit={e => { e.preventDefault(); ask({ country_code: country, contains }) }}>
+    <form class="row filters" onSubmit={e => { e.preventDefault(); search({ country_code: country, contains }) }}>
       <Choice label="Country" value={country} onInput={setCountry} options={countries.map(c => [c, new Intl.DisplayNames(['en'], { type: 'region' }).of(c)!])} />
       <Text label="Contains" value={contains} onInput={setContains} inputMode="numeric" pattern="[0-9]*" maxLength={10} /><Button type="submit" kind="primary">Search</Button>
     </form>
@@ -62,7 +62,7 @@ function Trunks({ changed }: { changed: () => unknown }) {
     <Loaded of={list}>{({ data }) => data.length ? <Table label="SIP trunks" heads={['Number', 'Server', 'Registration', '']} rows={data.map(t => [
       <><strong>{t.phone_number}</strong>{t.nickname && <div class="muted small">{t.nickname}</div>}</>, <>{t.sip_username}@{t.sip_address}:{t.port}<div class="muted small">{t.transport}, {t.codecs.join(' ')}</div></>,
       <Badge>{t.registration}</Badge>, <><Button kind="quiet" label={`Change ${t.phone_number}`} onClick={() => setOpen(t)}>Change</Button>
-        <Button kind="quiet" label={`Remove ${t.phone_number}`} onClick={() => confirm(`Remove ${t.phone_number}?`) && attempt(() => del(`/user/phone-numbers/${t.id}`), 'Removed.').then(done)}>Remove</Button></>])} />
+        <Button kind="quiet" label={`Remove ${t.phone_number}`} onClick={async () => await sure(`Remove ${t.phone_number}?`, 'Remove') !== null && attempt(() => del(`/user/phone-numbers/${t.id}`), 'Removed.').then(done)}>Remove</Button></>])} />
       : <Empty title="No trunks yet">Connect a phone system or a SIP provider: the assistant registers there and takes its calls.</Empty>}</Loaded>
     <Dialog title={open?.id ? 'Change trunk' : 'New SIP trunk'} open={!!open} onClose={() => setOpen(undefined)}>{open && <TrunkForm key={open.id} was={open} done={done} />}</Dialog>
   </>

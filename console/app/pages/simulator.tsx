@@ -21,7 +21,7 @@ export function Simulator() {
   )
 }
 
-const steps = (text: string) => text.split('\n').map(l => l.trim()).filter(Boolean).flatMap(say => [{ wait_for: 'speech_end', timeout_ms: 20_000 }, { say }]).concat([{ wait_for: 'speech_end', timeout_ms: 20_000 }] as any)
+const steps = (text: string) => text.split('\n').map(l => l.trim()).filter(Boolean).flatMap(say => [{ wait_for: 'speech_end', timeout_ms: 20_000 }, { wait_for: 'silence', timeout_ms: 5_000 }, { say }]).concat([{ wait_for: 'speech_end', timeout_ms: 20_000 }] as any)
 
 function Phones() {
   const [phone, setPhone] = useState('+14155550199')

@@ -6,7 +6,7 @@ import { Lines, linesOf, StageBars, stagesOf, type Event, type Line } from './tr
 
 type Assistant = { id: number; uuid: string; name: string }
 const types = ['call.state', 'audio.first_in', 'audio.first_out', 'audio.denoise', 'speech.start', 'speech.end', 'turn.user', 'turn.assistant', 'stt.request', 'llm.request', 'llm.first_token',
-  'tts.request', 'realtime.session', 'barge_in', 'filler', 'reengage', 'limit', 'amd', 'dtmf.in', 'dtmf.out', 'keypad', 'tool.call', 'tool.result', 'transfer', 'language.switch', 'ambient', 'warning', 'error']
+  'tts.request', 'realtime.session', 'barge_in', 'filler', 'reengage', 'limit', 'amd', 'dtmf.in', 'dtmf.out', 'keypad', 'tool.call', 'tool.result', 'transfer', 'language.switch', 'ambient', 'warning', 'error', 'partial']
 
 // useCallEvents follows one live call.
 export function useCallEvents(id?: string | number) {

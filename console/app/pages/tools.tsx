@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { del, get, post, put } from '../api'
-import { attempt, Button, Choice, Dialog, Empty, errorsOf, Field, Loaded, Page, say, Text, useLoad, type Errors } from '../ui'
+import { attempt, Button, Choice, Dialog, Empty, errorsOf, Field, Loaded, Page, say, Text, sure, useLoad, type Errors } from '../ui'
 
 type Tool = { id?: number; name: string; description: string; endpoint: string; method: string; body_format: string; timeout: number; headers: object[]; static_fields: object[]; schema: object[] }
 const fresh: Tool = { name: '', description: '', endpoint: 'https://', method: 'GET', body_format: 'json', timeout: 10, headers: [], static_fields: [], schema: [] }
@@ -37,7 +37,7 @@ function Editor({ was, done }: { was: Tool; done: () => void }) {
     {(['schema', 'headers', 'static_fields'] as const).map(k => <Field label={{ schema: 'Parameters', headers: 'Headers', static_fields: 'Fields always sent' }[k]} error={Object.entries(errors).find(([e]) => e.startsWith(k))?.[1]}
       hint={{ schema: '[{"name","type","description","required"}]', headers: '[{"name","value"}]', static_fields: '[{"key","value"}]' }[k]}>{ids => <textarea {...ids} rows={3} value={lists[k]} onInput={e => setLists(l => ({ ...l, [k]: e.currentTarget.value }))} spellcheck={false} />}</Field>)}
     <div class="actions"><Button kind="primary" onClick={save}>Save</Button><Button onClick={test}>Test</Button>
-      {was.id && <Button kind="danger" onClick={() => confirm(`Remove ${was.name}?`) && attempt(() => del(`/user/tools/${was.id}`), 'Removed.').then(done)}>Remove</Button>}</div>
+      {was.id && <Button kind="danger" onClick={async () => await sure(`Remove ${was.name}?`, 'Remove', 'Assistants lose it.') !== null && attempt(() => del(`/user/tools/${was.id}`), 'Removed.').then(done)}>Remove</Button>}</div>
     {result && <div role="status"><p><strong>{result.success ? 'It worked' : 'It failed'}</strong> {result.status_code ?? result.error} <span class="muted">{result.duration_ms} ms</span></p><pre tabIndex={0}>{result.body}</pre></div>}
   </>
 }

@@ -231,3 +231,37 @@ func TestAssistantOfARunningCampaign(t *testing.T) {
 		}
 	})
 }
+
+// TestWriteBack sends records back as they were read: nothing changes, and only what has no effect is warned of.
+//
+// Contract: 1.5 4.1 4.3
+func TestWriteBack(t *testing.T) {
+	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
+		tools := `"tools":[{"type":"end_call"},{"type":"collect_keypad","timeout":9},{"type":"calendar_integration","calendar_api_key":"cal_live_9876","calendar_event_slug":"intro"}]`
+		pipeline, _ := assistantOf(s, tools+`,"variables":{"b":1,"a":null},"fillers":true,"webhook_url":"https://x.example/","is_webhook_active":true`)
+		multimodal := s.Send("POST /user/assistant", strings.NewReplacer(`"pipeline"`, `"multimodal"`, `"voice_id":1`, `"voice_id":6`, `"llm_model_id"`, `"multimodal_model_id"`, `:1}`, `:2}`).Replace(desk)).Want(201).Text("data.id")
+		s.Send("POST /user/assistants/enable-inbound-webhook", `{"assistant_id":`+pipeline+`,"webhook_url":"https://x.example/in"}`).Want(200)
+		for _, id := range []string{pipeline, multimodal} {
+			read := func() string {
+				return strings.TrimSuffix(strings.TrimPrefix(at.ReplaceAllString(s.Send("GET /user/assistant/"+id, "").Want(200).Body, "<time>"), `{"data":`), "}")
+			}
+			before := strings.TrimSuffix(strings.TrimPrefix(s.Send("GET /user/assistant/"+id, "").Want(200).Body, `{"data":`), "}")
+			saved := s.Send("PUT /user/assistant/"+id, before).Want(200)
+			if after := read(); after != at.ReplaceAllString(before, "<time>") {
+				t.Errorf("before %s\nafter  %s", before, after)
+			}
+			for _, field := range []string{"id", "uuid", "user_id", "language", "inbound_webhook_url", "created_at", "updated_at", "deleted_at"} {
+				if strings.Contains(saved.Body, `"field":"`+field+`"`) {
+					t.Errorf("warned of %s in %s", field, saved.Body)
+				}
+			}
+		}
+		const other = `"warnings":[{"field":"inbound_webhook_url","message":"This address is set by enable-inbound-webhook and was ignored here."}]`
+		if got := s.Send("PUT /user/assistant/"+pipeline, `{"inbound_webhook_url":"https://y.example/"}`).Want(200); !strings.Contains(got.Body, other) {
+			t.Error(got.Body)
+		}
+		if got := s.Send("PUT /user/assistant/"+pipeline, `{"tools":[{"type":"calendar_integration","calendar_api_key":"****9876","calendar_event_slug":"intro"}]}`).Want(200); strings.Contains(got.Body, "warnings") {
+			t.Error(got.Body)
+		}
+	})
+}

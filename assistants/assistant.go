@@ -120,7 +120,7 @@ type By struct {
 // Change is a request to create or update an assistant.
 type Change struct {
 	Fields
-	Unknown []string // top-level keys of the request that mean nothing
+	Unknown wire.Unknown // what of the request means nothing here
 	By      By
 }
 

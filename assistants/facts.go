@@ -58,6 +58,9 @@ func (s *Assistants) judge(ctx context.Context, q db.Q, owner accounts.ID, old *
 			return nil, err
 		}
 	}
+	if old != nil {
+		f.inboundURL = old.InboundWebhookURL
+	}
 	j := judge(f, before, c.Fields, c.Unknown)
 	if before != nil {
 		keepKeys(j.after.Tools.V, before.Tools.V)

@@ -46,6 +46,7 @@ type facts struct {
 	folders, labels map[int64]bool
 	assistants      map[wire.Ref]int64 // references of transfers → id
 	runningCampaign bool
+	inboundURL      string // as stored
 }
 
 // judgement is one request being decided.
@@ -59,7 +60,7 @@ type judgement struct {
 }
 
 // judge applies a request to the stored fields and says what is wrong with the result.
-func judge(f facts, before *Fields, in Fields, unknown []string) *judgement {
+func judge(f facts, before *Fields, in Fields, unknown wire.Unknown) *judgement {
 	j := &judgement{facts: f, before: before, in: in}
 	j.apply()
 	j.required()

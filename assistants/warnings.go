@@ -2,9 +2,11 @@ package assistants
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"parley/catalog"
+	"parley/wire"
 )
 
 // Warning tells a client about a field it sent that was stored and does nothing for now.
@@ -18,6 +20,7 @@ func (j *judgement) note(field, message string) {
 }
 
 const (
+	warnSwitched  = "This address is set by enable-inbound-webhook and was ignored here."
 	warnUnknown   = "This field is not known and was ignored."
 	warnStatus    = "The status can be set on update only and was ignored."
 	warnLanguage  = "No configured engine supports this language."
@@ -26,8 +29,11 @@ const (
 	warnModel     = "Stored, but the chosen model has no such setting."
 )
 
+// readOnly are fields of the record that the platform fills: a client may send back what it has read.
+var readOnly = []string{"id", "uuid", "user_id", "language", "created_at", "updated_at", "deleted_at"}
+
 // warn collects warnings about what was sent; what was left out is never mentioned.
-func (j *judgement) warn(unknown []string) {
+func (j *judgement) warn(unknown wire.Unknown) {
 	in := &j.in
 	if j.before == nil && in.Status.Set {
 		j.note("status", warnStatus)
@@ -51,8 +57,14 @@ func (j *judgement) warn(unknown []string) {
 	}
 	j.warnPending()
 	j.warnTools()
-	for _, key := range unknown {
-		j.note(key, warnUnknown)
+	for _, m := range unknown {
+		switch {
+		case slices.Contains(readOnly, m.Key):
+		case m.Key != "inbound_webhook_url":
+			j.note(m.Key, warnUnknown)
+		case m.Value.Text() != j.inboundURL:
+			j.note(m.Key, warnSwitched)
+		}
 	}
 }
 

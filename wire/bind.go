@@ -230,10 +230,7 @@ func (b *binding) obey(f *field, rs rules, t *typ, key string, dst reflect.Value
 	target := inside(t, dst)
 	for _, r := range rs {
 		switch r.name {
-		case "distinct":
-			if t.kind == kSlice && !b.distinct(f, key, target) {
-				return false
-			}
+		case "distinct": // seen to when the elements were read
 			continue
 		case "different":
 			other, _ := b.lookup(parent, &field{name: r.arg})
@@ -258,18 +255,16 @@ func (b *binding) obey(f *field, rs rules, t *typ, key string, dst reflect.Value
 	return true
 }
 
-// distinct reports every element that stands twice.
-func (b *binding) distinct(f *field, key string, list reflect.Value) bool {
-	seen, ok := map[any]bool{}, true
+// distinct reports every element that stands twice, unless it failed already.
+func (b *binding) distinct(f *field, key string, list reflect.Value) {
+	seen := map[any]bool{}
 	for i := range list.Len() {
 		v := list.Index(i).Interface()
 		if seen[v] {
 			b.failOwn(f, Failure{Key: join(key, strconv.Itoa(i)), Rule: "distinct"})
-			ok = false
 		}
 		seen[v] = true
 	}
-	return ok
 }
 
 // measure is what rules look at.
@@ -409,6 +404,9 @@ func (b *binding) setMany(t *typ, v Value, key string, dst reflect.Value, f *fie
 		dst.Set(reflect.MakeSlice(dst.Type(), len(v.items), len(v.items)))
 		for i, item := range v.items {
 			b.element(t.elem, item, join(key, strconv.Itoa(i)), dst.Index(i), f)
+		}
+		if _, ok := f.rules.find("distinct"); ok {
+			b.distinct(f, key, dst)
 		}
 		b.distinctInside(t, key, dst)
 	}
@@ -558,13 +556,13 @@ func (b *binding) readUnknown(p *plan, body Value, dst reflect.Value) {
 			}
 		}
 	}
-	var names Unknown
+	var found Unknown
 	for _, m := range body.members {
 		if !known[m.Key] {
-			names = append(names, m.Key)
+			found = append(found, m)
 		}
 	}
-	dst.FieldByIndex(p.unknown).Set(reflect.ValueOf(names))
+	dst.FieldByIndex(p.unknown).Set(reflect.ValueOf(found))
 }
 
 // ReadJSON fills dst, a pointer to a struct with wire tags, from a JSON object by the same rules as a request.

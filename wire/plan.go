@@ -76,8 +76,8 @@ type typ struct {
 	ptr  bool
 }
 
-// Unknown in an input struct receives the top-level keys of the body that the struct does not know.
-type Unknown []string
+// Unknown in an input struct receives what stands at the top level of the body and the struct does not know.
+type Unknown []Member
 
 // Binding is a type that reads itself from the input, for inputs whose form depends on their content.
 // It reports what is wrong through b and must cope with every Value.

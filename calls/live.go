@@ -91,7 +91,11 @@ func (c *Calls) move(ctx context.Context, q db.Q, id ID, set, from string, args 
 			return err
 		}
 		c.tell(tx, one)
-		return c.state(ctx, tx, one, time.Now())
+		at := time.Now()
+		if one.Status == InProgress {
+			at = one.AnsweredReal.Time()
+		}
+		return c.state(ctx, tx, one, at)
 	})
 	return one, err
 }

@@ -38,6 +38,8 @@ var update = flag.Bool("update", false, "rewrite the lower half of testdata/*.ca
 //	llm DELAY TEXT…           one answer; [tool NAME FOR] runs a tool, [end] hangs up, [fail] fails, [stall] never goes on
 //	tts DELAY PER-CHAR        or stall, or fail; tts2, llm2, stt2 are the fallbacks
 //	stt DELAY                 from the end of the turn to its text; "batch" after it: no words before that
+//
+// Contract: 4.2 4.4 4.9
 func TestCalls(t *testing.T) {
 	files, _ := filepath.Glob("testdata/*.call")
 	if len(files) == 0 {

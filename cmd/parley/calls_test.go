@@ -3,7 +3,9 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -107,6 +109,8 @@ func desk(t *testing.T, data string) (c client, number string, out int64) {
 }
 
 // A conversation with the built-in engines over real signalling and audio, in both directions, and what ends calls.
+//
+// Contract: 4.9 5.1 5.2 5.5 14.5 18.1
 func TestCalls(t *testing.T) {
 	c, number, out := desk(t, t.TempDir())
 	inbound := func(script string) int64 {
@@ -117,7 +121,7 @@ func TestCalls(t *testing.T) {
 		return c.id(c.want(200, "POST", "/user/make_call", fmt.Sprintf(`{"phone_number":%q,"assistant_id":%d}`, phone, out)), "call_id")
 	}
 	talk := inbound(`[{"wait_for":"speech_end","timeout_ms":15000},{"wait_ms":300},{"say":"When do you open?"},{"wait_for":"speech_start","timeout_ms":9000},
-		{"wait_for":"speech_end","timeout_ms":9000},{"dtmf":"12#"},{"wait_ms":1500},{"hangup":true}]`)
+		{"wait_for":"speech_end","timeout_ms":9000},{"wait_ms":4000},{"dtmf":"12#"},{"wait_ms":1500},{"hangup":true}]`)
 	answered := outbound("+491701111111", `{"behaviour":"answer","script":[{"wait_for":"speech_end","timeout_ms":15000},{"wait_ms":20000}]}`)
 	busy := outbound("+491702222222", `{"behaviour":"busy"}`)
 	wrong := outbound("+491703333333", `{"behaviour":"invalid"}`)
@@ -139,7 +143,7 @@ func TestCalls(t *testing.T) {
 	if one.Status != "completed" || *one.Reason != "customer_hangup" || one.AnsweredBy != "human" || one.Variables["keypad_input"] != "12" {
 		t.Errorf("talk: %+v", one)
 	}
-	for _, line := range []string{"Assistant: Map shop.\nCustomer: ", "\nAssistant: We open at nine.", "\nCustomer: [Keypad input: 12]"} {
+	for _, line := range []string{"Assistant: Map shop.\n", "\nCustomer: ", "\nAssistant: We open at nine.", "\nCustomer: [Keypad input: 12]"} {
 		if !strings.Contains(one.Transcript, line) {
 			t.Errorf("%q is not in\n%s", line, one.Transcript)
 		}
@@ -148,6 +152,7 @@ func TestCalls(t *testing.T) {
 		t.Errorf("evaluation %v", one.Evaluation)
 	}
 	heard(t, one)
+	c.log(talk)
 	c.want(200, "DELETE", fmt.Sprintf("/user/calls/%d", talk), "")
 	if res, err := http.Get(one.Recording); err != nil || res.StatusCode != 404 {
 		t.Errorf("the recording outlives its call: %v %v", res, err)
@@ -202,6 +207,8 @@ func sound(t *testing.T, one recorded) (long float64, both [2]int) {
 
 // A process that is killed in the middle of a call leaves a record that says so once it runs again: how long the call was
 // known to go on, what was said, what was recorded and what it costs, once; nothing stays held (contract 14.5, 16.4).
+//
+// Contract: 14.5 16.4
 func TestKilledInACall(t *testing.T) {
 	data := t.TempDir()
 	c, number, _ := desk(t, data)
@@ -248,4 +255,58 @@ func (c client) money() (total, available float64) {
 		c.t.Fatal(err)
 	}
 	return me.Total, me.Available
+}
+
+// keysOf are the keys of each event's data (contract 4.9). Keys of ours are in brackets.
+var keysOf = map[string]string{"call.state": "reason status", "audio.first_in": "", "audio.first_out": "", "audio.denoise": "enabled", "speech.start": "side",
+	"speech.end": "side", "turn.user": "language source text", "turn.assistant": "interrupted played_ms text [stages]", "stt.request": "denoise language provider",
+	"llm.request": "knowledge_chunks model provider purpose temperature tools", "llm.first_token": "ms", "tts.request": "emotion provider similarity speed stability text voice",
+	"barge_in": "after_ms words", "dtmf.in": "digit", "keypad": "digits ended_by", "warning": "message [stage]", "error": "message stage", "amd": "after_ms result"}
+
+// log reads the events of a call of the desk: all of them there, in order, each with its keys and its time since the answer.
+func (c client) log(id int64) {
+	c.t.Helper()
+	var log struct {
+		Data []struct {
+			Seq  int
+			At   time.Time
+			MS   int64
+			Type string
+			Data map[string]any
+		}
+	}
+	answer := c.want(200, "GET", fmt.Sprintf("/user/calls/%d/events", id), "")
+	if err := json.Unmarshal([]byte(answer), &log); err != nil {
+		c.t.Fatal(err)
+	}
+	var answered time.Time
+	var states []string
+	seen := map[string]bool{}
+	for i, e := range log.Data {
+		seen[e.Type] = true
+		if e.Type == "call.state" {
+			states = append(states, fmt.Sprint(e.Data["status"]))
+			if e.Data["status"] == "in-progress" {
+				answered = e.At
+			}
+		}
+		want, ours, _ := strings.Cut(keysOf[e.Type], "[")
+		keys := slices.DeleteFunc(slices.Sorted(maps.Keys(e.Data)), func(k string) bool { return k+"]" == ours })
+		if _, known := keysOf[e.Type]; !known || strings.Join(keys, " ") != strings.TrimSpace(want) || e.Seq != i+1 {
+			c.t.Errorf("event %d: %+v, want the keys %q", i+1, e, want)
+		}
+	}
+	for _, e := range log.Data {
+		if off := e.At.Sub(answered).Milliseconds() - e.MS; off < -1 || off > 1 {
+			c.t.Errorf("%+v is %d ms off", e, off)
+		}
+	}
+	if got := strings.Join(states, " "); got != "initiated ringing in-progress ended_by_customer completed" {
+		c.t.Errorf("states %s", got)
+	}
+	for _, kind := range strings.Fields("audio.first_in audio.first_out audio.denoise speech.start speech.end turn.user turn.assistant stt.request llm.request llm.first_token tts.request dtmf.in keypad") {
+		if !seen[kind] {
+			c.t.Errorf("no %s in\n%s", kind, answer)
+		}
+	}
 }

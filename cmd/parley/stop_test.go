@@ -14,6 +14,8 @@ import (
 
 // After SIGTERM running calls may go on for the grace and no longer, whichever line they are on and whether or not the far
 // end still answers; their records are closed, and the program ends with 0 (running.md "Stop"; contract 14.5).
+//
+// Contract: 14.5
 func TestStoppedInCalls(t *testing.T) {
 	data := t.TempDir()
 	c, number, _ := desk(t, data)

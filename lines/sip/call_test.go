@@ -123,7 +123,7 @@ func TestNobodyAnswers(t *testing.T) {
 		<-l.Done()
 		ended <- l.End()
 	}, nil)
-	_, err := a.Dial(t.Context(), lines.Destination{To: uri(b, "udp", "205"), RingFor: 300 * time.Millisecond}, nil)
+	_, err := a.Dial(t.Context(), lines.Destination{To: uri(b, "udp", "205"), RingFor: time.Second}, nil)
 	var e *lines.DialError
 	if !errors.As(err, &e) || e.Code != 408 || !e.Timeout {
 		t.Fatalf("%v", err)

@@ -198,12 +198,12 @@ func (c *Campaigns) startable(ctx context.Context, tx *db.Tx, one Campaign) erro
 		return refuse(one, "Your balance is too low to start this campaign. Add funds, then try again.")
 	}
 	if one.Settings.V.CompleteWhenDone {
-		var open int
-		err := tx.Get(ctx, &open, `SELECT count(*) FROM (SELECT 1 FROM leads WHERE campaign_id = $1 AND parent_id IS NULL AND status IN ('created', 'scheduled', 'rescheduled') LIMIT 1) x`, one.ID)
-		if err != nil {
+		var open LeadStatus
+		err := tx.Get(ctx, &open, `SELECT status FROM leads WHERE campaign_id = $1 AND `+openLead+` AND status <> 'processing' ORDER BY status LIMIT 1`, one.ID)
+		if err != nil && !errors.Is(err, db.ErrNone) {
 			return err
 		}
-		if open == 0 {
+		if err != nil {
 			return refuse(one, "This campaign has no open leads. Add some before starting it.")
 		}
 	}

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // world plays the neighbours: it keeps placed calls in a table of the test's own, inside the same transaction.
 type world struct {
-	t       *testing.T
+	t       testing.TB
 	db      *db.DB
 	room    int
 	funds   bool
@@ -76,18 +76,24 @@ func (w *world) settings() Settings {
 // each runs fn on both databases with an account, an assistant and a draft campaign.
 func each(t *testing.T, fn func(t *testing.T, w *world, c *Campaigns, id ID)) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		ctx := t.Context()
-		w := &world{t: t, db: d, room: 100, funds: true, blocked: map[string]bool{}, asst: Assistant{ID: 1, Outbound: true, CanCall: true}}
-		w.exec(`CREATE TABLE placed (id {{id}}, campaign_id BIGINT, lead_id BIGINT, dial_no BIGINT, number_id BIGINT, live BOOLEAN, UNIQUE (lead_id, dial_no))`)
-		w.exec(`INSERT INTO accounts (id, name, email, kind, timezone, plan, payment_method, is_first, created_at, updated_at) VALUES (1, 'a', 'a@x', 'direct', 'UTC', '{}', 'ok', TRUE, 0, 0)`)
-		w.exec(`INSERT INTO assistants (id, account_id, uuid, name, type, mode, status, settings, created_at, updated_at) VALUES (1, 1, 'u', 'Desk', 'outbound', 'pipeline', 'inactive', '{}', 0, 0)`)
+		w := newWorld(t, d)
 		c := New(d, w, w, w, w, nil)
-		one, err := c.Create(ctx, 1, w.settings(), -1)
+		one, err := c.Create(t.Context(), 1, w.settings(), -1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		fn(t, w, c, one.ID)
 	})
+}
+
+// newWorld fills a database with an account, an assistant and the table of placed calls.
+func newWorld(t testing.TB, d *db.DB) *world {
+	t.Helper()
+	w := &world{t: t, db: d, room: 100, funds: true, blocked: map[string]bool{}, asst: Assistant{ID: 1, Outbound: true, CanCall: true}}
+	w.exec(`CREATE TABLE placed (id {{id}}, campaign_id BIGINT, lead_id BIGINT, dial_no BIGINT, number_id BIGINT, live BOOLEAN, UNIQUE (lead_id, dial_no))`)
+	w.exec(`INSERT INTO accounts (id, name, email, kind, timezone, plan, payment_method, is_first, created_at, updated_at) VALUES (1, 'a', 'a@x', 'direct', 'UTC', '{}', 'ok', TRUE, 0, 0)`)
+	w.exec(`INSERT INTO assistants (id, account_id, uuid, name, type, mode, status, settings, created_at, updated_at) VALUES (1, 1, 'u', 'Desk', 'outbound', 'pipeline', 'inactive', '{}', 0, 0)`)
+	return w
 }
 
 func (w *world) exec(query string, args ...any) {

@@ -45,8 +45,7 @@ func (c *Campaigns) running(ctx context.Context, look func(one Campaign, w Windo
 		Campaign
 		Due db.Time `db:"due"`
 	}
-	err := c.db.Select(ctx, &all, `SELECT `+campaignColumns+`, (SELECT min(due_at) FROM leads l
-		WHERE l.campaign_id = c.id AND l.status IN ('scheduled', 'rescheduled')) AS due FROM campaigns c WHERE status = 'in-progress' ORDER BY id`)
+	err := c.db.Select(ctx, &all, `SELECT `+campaignColumns+`, (`+firstDue+`) AS due FROM campaigns c WHERE status = 'in-progress' ORDER BY id`)
 	if err != nil {
 		return err
 	}

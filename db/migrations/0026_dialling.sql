@@ -1,7 +1,7 @@
 -- +goose Up
 -- What the dialler looks at every second follows the leads that are due and the calls that go on, not those that ever were.
 DROP INDEX leads_open;
-CREATE INDEX leads_open ON leads (campaign_id)
+CREATE INDEX leads_open ON leads (campaign_id, status)
     WHERE parent_id IS NULL AND status IN ('created', 'scheduled', 'rescheduled', 'processing');
 DROP INDEX leads_phone;
 CREATE INDEX leads_phone ON leads (phone_number, campaign_id);

@@ -133,7 +133,7 @@ func (w walk) listensIn() {
 	w.Until(`document.querySelector('.lines').innerText.includes('from nine')`)
 	w.Shot("walk-call-live")
 	w.Click("Hang up")
-	w.Shows("api hangup")
+	w.Shows("by the system")
 	w.Until(`!!document.querySelector('audio[aria-label=Recording]')`)
 	w.Click("Signalling")
 	w.Until(`['INVITE', '180 Ringing', '200 OK', 'ACK', 'BYE'].every(m => document.querySelector('.ladder')?.textContent.includes(m))`)
@@ -177,10 +177,7 @@ func (w walk) runsCampaign() {
 	w.Set("Retries", "1")
 	w.Click("Save as a draft")
 	w.Until(`document.querySelector('h1')?.textContent === 'Autumn maps'`)
-	id, err := strconv.Atoi(browsertest.JS[string](w.Browser, `location.pathname.split('/').at(-1)`))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	id := atoi(w.t, browsertest.JS[string](w.Browser, `location.pathname.split('/').at(-1)`))
 	w.Click("Add leads")
 	w.people()
 	w.Click("Import 50 leads")
@@ -291,8 +288,24 @@ func (w walk) addsUp(id int, before float64) {
 	}
 	w.menu("Usage")
 	w.Choose("By", "kind")
-	w.Shows("call")
+	w.Until(`[...document.querySelectorAll('tbody td')].some(e => e.textContent === 'call carrier')`)
+	shown := func(of string) string {
+		return browsertest.JS[string](w.Browser, `String(Math.round(1e4 * parseFloat(`+of+`.textContent.replaceAll(',', ''))))`)
+	}
+	left, spentOnAll := shown(`document.querySelector('.tiles dd')`), shown(`document.querySelectorAll('tfoot td')[1]`)
+	if a, b := atoi(w.t, left), atoi(w.t, spentOnAll); a+b != 10000*1e4 {
+		w.t.Errorf("the page shows %s left and %s spent of 10000 minutes", left, spentOnAll)
+	}
 	w.Shot("walk-usage")
+}
+
+func atoi(t *testing.T, s string) int {
+	t.Helper()
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // exact is an amount in the smallest unit there is.

@@ -212,7 +212,7 @@ func (b *Browser) Shot(name string) {
 	if *shots == "" {
 		return
 	}
-	JS[bool](b, `(document.activeElement?.blur?.(), scrollTo(0, 0), true)`)
+	JS[bool](b, `new Promise(done => { document.activeElement?.blur?.(); scrollTo(0, 0); requestAnimationFrame(() => requestAnimationFrame(() => done(true))) })`)
 	picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
 	if err == nil {
 		err = os.MkdirAll(*shots, 0o755)

@@ -14,10 +14,10 @@ export function Conversations() {
   return (
     <Page title="Conversations" sub="Chats on the widget, WhatsApp and the API.">
       <div class="row filters"><Choice label="Channel" value={type} onInput={setType} options={[['', 'All'], ['widget', 'Widget'], ['whatsapp', 'WhatsApp'], ['api', 'API'], ['test', 'Test']]} /></div>
-      <div class="split">
+      <div class="split thread">
         <Loaded of={list}>{({ data }) => data.length ? <div class="table" tabIndex={0} role="region" aria-label="Conversations"><table>
           <thead><tr><th>Who</th><th>Channel</th><th>State</th><th class="num">Messages</th><th>Last</th></tr></thead>
-          <tbody>{data.map(c => <tr aria-selected={chosen?.id === c.id}><td><button type="button" class="quiet" onClick={() => choose(c)}>{who(c)}</button><div class="muted small">{c.assistant_name}</div></td><td>{c.type}</td><td><Badge>{c.state}</Badge>{!c.ai_enabled && <div class="small">AI off</div>}</td><td class="num">{c.message_count}</td><td>{when(c.updated_at)}</td></tr>)}</tbody>
+          <tbody>{data.map(c => <tr aria-selected={chosen?.id === c.id}><td><button type="button" class="name" onClick={() => choose(c)}>{who(c)}</button><div class="muted small">{c.assistant_name}</div></td><td>{c.type}</td><td><Badge>{c.state}</Badge>{!c.ai_enabled && <div class="small">AI off</div>}</td><td class="num">{c.message_count}</td><td>{when(c.updated_at)}</td></tr>)}</tbody>
         </table></div> : <Empty title="No conversations yet">Put the widget on a page, or connect a WhatsApp sender.</Empty>}</Loaded>
         {chosen ? <Thread key={chosen.id} item={chosen} name={who(chosen)} changed={list.reload} /> : <Empty title="Choose a conversation" />}
       </div>

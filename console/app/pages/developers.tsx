@@ -18,7 +18,7 @@ function Keys() {
   const make = () => attempt(async () => { setToken((await post<{ api_key: { token: string } }>('/user/api-keys', { name })).api_key.token); setName(''); keys.reload() })
   return (
     <Card title="API keys">
-      <Loaded of={keys}>{({ api_keys }) => <ul>{api_keys.map(k => <li>{k.name} <span class="muted small">last used {when(k.last_used_at)}</span> <Button kind="quiet" label={`Delete ${k.name}`} onClick={async () => await sure(`Delete the key ${k.name}?`, 'Delete', 'Programs that use it are refused from now on.') !== null && attempt(() => del(`/user/api-keys/${k.id}`), 'Deleted.').then(keys.reload)}>Delete</Button></li>)}</ul>}</Loaded>
+      <Loaded of={keys}>{({ api_keys }) => <ul class="plain">{api_keys.map(k => <li><span>{k.name} <span class="muted small">{k.last_used_at ? `used ${when(k.last_used_at)}` : 'not used yet'}</span></span> <Button kind="quiet" label={`Delete ${k.name}`} onClick={async () => await sure(`Delete the key ${k.name}?`, 'Delete', 'Programs that use it are refused from now on.') !== null && attempt(() => del(`/user/api-keys/${k.id}`), 'Deleted.').then(keys.reload)}>Delete</Button></li>)}</ul>}</Loaded>
       <form class="row" onSubmit={e => { e.preventDefault(); make() }}><Text label="New key" value={name} onInput={setName} placeholder="crm sync" /><Button type="submit">Create</Button></form>
       <Dialog title="Your new key" open={!!token} onClose={() => setToken('')}><p>It is shown once. Keep it somewhere safe.</p><pre tabIndex={0}>{token}</pre><Copy text={token} /></Dialog>
     </Card>

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { ApiError, curl, get, post, put } from '../api'
 import { attempt, Badge, Button, Card, Choice, Empty, Loaded, Page, Request, seconds, Table, Tabs, Text, useLoad, when } from '../ui'
 
@@ -31,19 +31,19 @@ function Phones() {
   const [to, setTo] = useState('')
   const owned = useLoad(() => get<Data<{ phone_number: string; type: string }[]>>('/user/phone-numbers/all'), [])
   const texts = useLoad(() => get<Data<{ from: string; body: string; at: string }[]>>('/sim/sms', { phone }), [phone])
-  const [calls, setCalls] = useState<number[]>([])
+  const [calls, setCalls] = useState<{ id: number; call_id: number | null }[]>([])
   const target = to || owned.data?.data.find(n => n.type !== 'caller_id')?.phone_number || ''
   const body = { from, to: target, script: [...steps(script), { hangup: true }] }
   return (
     <div class="split">
       <div>
-        <Card title="Somebody calls you"><form onSubmit={e => { e.preventDefault(); attempt(async () => { const r = await post<Data<{ id: number }>>('/sim/calls', body); setCalls(c => [r.data.id, ...c]) }, 'The phone rings.') }}>
+        <Card title="Somebody calls you"><form onSubmit={e => { e.preventDefault(); attempt(async () => { const r = await post<Data<{ id: number; call_id: number | null }>>('/sim/calls', body); setCalls(c => [r.data, ...c]) }, 'The phone rings.') }}>
           <div class="row"><Text label="From" value={from} onInput={setFrom} /><Choice label="To" value={target} onInput={setTo} options={(owned.data?.data ?? []).filter(n => n.type !== 'caller_id').map(n => [n.phone_number, n.phone_number])} /></div>
           <Text label="What the caller says, one turn a line" rows={4} value={script} onInput={setScript} />
           <Button kind="primary" type="submit" disabled={!target}>Call</Button>{!target && <p class="muted small">You own no number yet. <a href="/console/numbers">Buy a simulated one</a></p>}
           <Request command={curl('POST', '/sim/calls', body)} />
         </form></Card>
-        {calls.map(id => <SimCall key={id} id={id} />)}
+        {calls.map(c => <SimCall key={c.id} id={c.id} call={c.call_id} />)}
       </div>
       <div>
         <Card title="A phone you call"><form onSubmit={e => { e.preventDefault(); attempt(() => put(`/sim/phones/${encodeURIComponent(phone)}`, { behaviour, ...(behaviour === 'answer' ? { script: [...steps(script), { hangup: true }] } : {}) }), 'The phone is set.') }}>
@@ -56,10 +56,12 @@ function Phones() {
 }
 
 type Outcome = { state: string; steps: { at_ms: number; step: object; done: boolean }[]; heard: { from_ms: number; to_ms: number; text: string }[]; audio_url: string | null; call_id?: number | null }
-function SimCall({ id }: { id: number }) {
+function SimCall({ id, call: ours }: { id: number; call: number | null }) {
   const call = useLoad(() => get<Data<Outcome>>(`/sim/calls/${id}`), [id])
+  const over = call.data && /^(ended|failed|refused)/.test(call.data.data.state)
+  useEffect(() => { if (over) return; const t = setInterval(call.reload, 1500); return () => clearInterval(t) }, [over])
   return <Card title={`Call ${id}`}><Loaded of={call}>{({ data: c }) => <>
-    <p><Badge>{c.state}</Badge> <Button kind="quiet" onClick={call.reload}>Reload</Button></p>
+    <p><Badge>{c.state}</Badge> {ours && <a href={`/console/calls/${ours}`}>Watch it on the Call page</a>}</p>
     <ol class="lines">{c.heard.map(h => <li><small>heard at {seconds(h.from_ms / 1000)}</small>{h.text}</li>)}</ol>
     {c.audio_url && <audio controls preload="none" src={new URL(c.audio_url, location.href).pathname} aria-label={`What the caller of call ${id} heard`} />}
   </>}</Loaded></Card>

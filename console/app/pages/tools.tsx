@@ -12,7 +12,7 @@ export function Tools() {
     <Page title="Tools" sub="Requests an assistant may make while it talks." actions={<Button kind="primary" onClick={() => setOpen(fresh)}>New tool</Button>}>
       <Loaded of={list}>{tools => tools.length ? <div class="table" tabIndex={0} role="region" aria-label="Tools"><table>
         <thead><tr><th>Name</th><th>What it does</th><th>Request</th></tr></thead>
-        <tbody>{tools.map(t => <tr><td><button type="button" class="quiet" onClick={() => setOpen(t)}>{t.name}</button></td><td>{t.description}</td><td class="small"><code>{t.method} {t.endpoint}</code></td></tr>)}</tbody>
+        <tbody>{tools.map(t => <tr><td><button type="button" class="name" onClick={() => setOpen(t)}>{t.name}</button></td><td>{t.description}</td><td class="small"><code>{t.method} {t.endpoint}</code></td></tr>)}</tbody>
       </table></div> : <Empty title="No tools yet">A tool lets an assistant look something up or do something in your systems during a conversation.</Empty>}</Loaded>
       <Dialog title={open?.id ? open.name : 'New tool'} open={!!open} onClose={() => setOpen(undefined)}>{open && <Editor key={open.id} was={open} done={() => { setOpen(undefined); list.reload() }} />}</Dialog>
     </Page>

@@ -37,11 +37,11 @@ function Inbox({ sender }: { sender: Sender }) {
   const [fresh, setFresh] = useState('')
   useEffect(() => follow('/user/events', ['conversation'], () => chats.reload()), [])
   return (
-    <div class="split">
+    <div class="split thread">
       <div>
         <form class="row filters" onSubmit={e => { e.preventDefault(); setPhone(fresh) }}><Text label="Write to a number" value={fresh} onInput={setFresh} placeholder="+491701234567" /><Button type="submit">Open</Button></form>
         <Loaded of={chats}>{({ data }) => data.length ? <Table label="Conversations" heads={['Customer', 'Messages', 'Last']} rows={data.map(c => [
-          <button type="button" class="quiet" onClick={() => setPhone(c.customer.phone)}>{c.customer.name ?? c.customer.phone}</button>, c.message_count, when(c.updated_at)])} /> : <Empty title="No messages yet" />}</Loaded>
+          <button type="button" class="name" onClick={() => setPhone(c.customer.phone)}>{c.customer.name ?? c.customer.phone}</button>, c.message_count, when(c.updated_at)])} /> : <Empty title="No messages yet" />}</Loaded>
       </div>
       {phone ? <Thread key={phone} sender={sender} phone={phone} chat={chats.data?.data.find(c => c.customer.phone === phone)} changed={chats.reload} /> : <Empty title="Choose a conversation" />}
     </div>

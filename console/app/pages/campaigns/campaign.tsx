@@ -29,7 +29,7 @@ export function CampaignPage() {
         <div class="grid">
           <Card title="Funnel"><Funnel of={c.leads_count} /></Card>
           <Card title="Lines in use"><Slots used={calls.data ?? [0, 0, 0]} of={c.max_calls_in_parallel} /></Card>
-          <Card title="Window"><p><span class={`badge ${w.open ? 'good' : 'warn'}`}>{w.open ? 'open' : 'closed'}</span> it is {w.now} there</p><p>{hours(c)}, {short(c.allowed_days)}</p><p class="muted small">{c.timezone} · {c.max_retries} retries, {c.retry_interval} minutes apart</p></Card>
+          <Card title="Window"><p><span class={`badge ${w.open ? 'good' : 'warn'}`}>{w.open ? 'open' : 'closed'}</span> it is {w.now} there</p><p>{hours(c)}, {short(c.allowed_days)}</p><p class="muted small">{c.timezone} · {c.max_retries === 1 ? 'one retry after' : `${c.max_retries} retries, each after`} {c.retry_interval} minutes</p></Card>
         </div>
         <header class="page-head" style={{ marginTop: '1.25rem' }}><h2>Leads</h2><Button onClick={() => add(true)}>Add leads</Button></header>
         <div class="row filters"><Choice label="Status" value={filter.status} onInput={status => setFilter(f => ({ ...f, status, page: 1 }))} options={[['', 'Any'], ...['created', 'scheduled', 'rescheduled', 'processing', 'completed', 'reached-max-retries', 'blacklisted'].map(s => [s, s] as [string, string])]} />

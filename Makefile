@@ -45,6 +45,7 @@ race: assets ## tests under the race detector; SQLite itself without it, which w
 bench: build ## media plane, conversations and turn taking measured, in about five minutes
 	go run ./lines/media/bench
 	go run ./cmd/bench
+	go test -count=1 -v -run TestTurnTaking ./cmd/bench -args -all
 
 bench-parts: assets ## figures of single functions
 	go test -run '^$$' -bench . -benchmem ./...

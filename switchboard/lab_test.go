@@ -34,7 +34,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // lab is a switchboard on a real database with engines that answer at once.
 type lab struct {
 	*Switchboard
-	t      *testing.T
+	t      testing.TB
 	owner  accounts.ID
 	people *accounts.Accounts
 
@@ -58,7 +58,7 @@ func each(t *testing.T, test func(*lab)) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) { test(newLab(t, d)) })
 }
 
-func newLab(t *testing.T, d *db.DB) *lab {
+func newLab(t testing.TB, d *db.DB) *lab {
 	l := &lab{t: t, files: map[string][]byte{}, states: make(chan calls.Call, 256), settled: make(chan calls.Call, 16)}
 	l.people = accounts.New(d, accounts.Plan{ParallelPerAccount: 100})
 	owner, err := l.people.Create(t.Context(), d, accounts.Draft{Name: "A", Email: "a@p.example"})
@@ -300,7 +300,7 @@ func (parrot) Reply(_ context.Context, r agent.Request) iter.Seq2[agent.Chunk, e
 	}
 }
 
-func wav(t *testing.T, b []byte) (rate, channels int, pcm []int16) {
+func wav(t testing.TB, b []byte) (rate, channels int, pcm []int16) {
 	t.Helper()
 	r, err := audio.NewWAVReader(bytes.NewReader(b))
 	if err != nil {

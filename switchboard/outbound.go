@@ -214,10 +214,15 @@ func (s *Switchboard) place(l *live, a assistants.Assistant) {
 		return
 	}
 	l.at(leg)
-	if err := s.Calls.Signal(s.ctx, s.DB, call.ID, leg.Info().SignalID); err != nil {
-		s.Log.Error("signalling id not recorded", "call", call.ID, "error", err)
-	}
+	noted := make(chan struct{})
+	go func() { // the callee does not wait for it
+		defer close(noted)
+		if err := s.Calls.Signal(s.ctx, s.DB, call.ID, leg.Info().SignalID); err != nil {
+			s.Log.Error("signalling id not recorded", "call", call.ID, "error", err)
+		}
+	}()
 	s.converse(l, leg, a)
+	<-noted
 }
 
 // whyNot is why an outbound call was not answered.

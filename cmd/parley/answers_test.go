@@ -55,7 +55,31 @@ func TestWhoPicksUp(t *testing.T) {
 			t.Log(got.Duration, lastEvent(t, events, "amd"), "\n"+got.Transcript)
 		})
 	}
+	t.Run("campaign", func(t *testing.T) { client{c.serving, t, c.key}.retriesMachines(plain) })
 	c.stop(t)
+}
+
+// retriesMachines runs two campaigns at mailboxes: a lead whose mailbox answers is done, or tried again when the campaign
+// counts that as not reached (contract 6.2, 14.4).
+func (c client) retriesMachines(assistant int64) {
+	c.want(200, "PUT", "/sim/phones/+491705550099", `{"behaviour":"voicemail","greeting":"Leave a message after the tone."}`)
+	status := func(lead int64) string {
+		_, rest, _ := strings.Cut(c.want(200, "GET", fmt.Sprintf("/user/leads/%d", lead), ""), `"status":"`)
+		s, _, _ := strings.Cut(rest, `"`)
+		return s
+	}
+	for retry, want := range map[bool]string{false: "completed", true: "rescheduled"} {
+		campaign := c.id(c.want(201, "POST", "/user/campaigns", fmt.Sprintf(`{"name":"C","assistant_id":%d,"retry_on_voicemail":%t}`, assistant, retry)), "data", "id")
+		lead := c.id(c.want(200, "POST", "/user/lead", fmt.Sprintf(`{"phone_number":"+491705550099","campaign_id":%d}`, campaign)), "data", "id")
+		c.want(200, "POST", "/user/campaigns/update-status", fmt.Sprintf(`{"campaign_id":%d,"action":"start"}`, campaign))
+		got := ""
+		for end := time.Now().Add(time.Minute); got != want && time.Now().Before(end); got = status(lead) {
+			time.Sleep(200 * time.Millisecond)
+		}
+		if got != want {
+			c.t.Errorf("retry_on_voicemail %t: the lead is %s, want %s", retry, got, want)
+		}
+	}
 }
 
 // lastEvent is the data of the last event of a type.

@@ -216,3 +216,20 @@ func (d *EnergyDetector) Speech(window []int16) float32 {
 	}
 	return 0
 }
+
+// FindSpeech finds the turns of speech in a recording as they are found on a call: known is when the event would have come.
+func FindSpeech(pcm []int16, rate int, d audio.Detector, post func(ev lines.Event, known time.Time)) {
+	var e ear
+	e.init(d, rate)
+	var now time.Time
+	tell := func(ev lines.Event) { post(ev, now) }
+	for frame := rate / 50; len(pcm) >= frame; pcm = pcm[frame:] {
+		now = now.Add(audio.FrameDur)
+		e.feed(pcm[:frame], now)
+		for e.full() {
+			if e.rest(defaultThreshold, tell); e.full() {
+				e.heard(d.Speech(e.next()), defaultThreshold, tell)
+			}
+		}
+	}
+}

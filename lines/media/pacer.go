@@ -2,6 +2,7 @@ package media
 
 import (
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -26,6 +27,7 @@ type pacer struct {
 	size     atomic.Int32 // streams, those on their way included
 
 	slot    [slots][]*Stream
+	at      int   // the slot whose turn it is
 	frame   int64 // 20 ms periods since the start
 	seed    uint32
 	packet  [maxPacket]byte
@@ -35,10 +37,10 @@ type pacer struct {
 	late    atomic.Int64 // worst lateness in nanoseconds since it was last read
 }
 
-// command adds a stream to the pacer or takes it away.
+// command adds a stream to the pacer, takes it away, or says that it has something to say for the first time.
 type command struct {
-	stream *Stream
-	add    bool
+	stream     *Stream
+	add, hurry bool
 }
 
 func newPacer(plane *Plane, realtime bool) *pacer {
@@ -60,6 +62,14 @@ func (p *pacer) tell(c command) bool {
 	}
 }
 
+// suggest hands over a command that can be done without.
+func (p *pacer) suggest(c command) {
+	select {
+	case p.commands <- c:
+	default:
+	}
+}
+
 func (p *pacer) run() {
 	defer close(p.gone)
 	if p.realtime {
@@ -70,6 +80,7 @@ func (p *pacer) run() {
 		deadline := time.Now()
 		for slot := 0; p.busy(); slot = (slot + 1) % slots {
 			deadline = p.wait(deadline.Add(slotDur))
+			p.at = slot
 			p.obey()
 			if slot == 0 {
 				p.frame++
@@ -215,12 +226,35 @@ func (p *pacer) obey() {
 }
 
 func (p *pacer) do(c command) {
-	now := time.Now()
-	if c.add {
+	switch now := time.Now(); {
+	case c.add:
 		p.add(c.stream, now)
-	} else {
+	case c.hurry:
+		p.hurry(c.stream)
+	default:
 		p.remove(c.stream, now)
 	}
+}
+
+// hurry moves a stream to the slot whose turn it is, unless that is crowded: its first sound, which the other side waits for,
+// does not wait up to 20 ms.
+func (p *pacer) hurry(s *Stream) {
+	if s.slot == p.at || len(p.slot[p.at]) > len(p.slot[s.slot])*5/4+2 || !p.take(s) {
+		return
+	}
+	s.slot = p.at
+	p.slot[p.at] = append(p.slot[p.at], s)
+}
+
+// take takes a stream out of its slot; false when it is not there any more.
+func (p *pacer) take(s *Stream) bool {
+	list := p.slot[s.slot]
+	i := slices.Index(list, s)
+	if i < 0 {
+		return false
+	}
+	p.slot[s.slot] = slices.Delete(list, i, i+1)
+	return true
 }
 
 func (p *pacer) add(s *Stream, now time.Time) {
@@ -237,15 +271,7 @@ func (p *pacer) add(s *Stream, now time.Time) {
 }
 
 func (p *pacer) remove(s *Stream, now time.Time) {
-	list := p.slot[s.slot]
-	for i, other := range list {
-		if other == s {
-			copy(list[i:], list[i+1:])
-			list[len(list)-1] = nil
-			p.slot[s.slot] = list[:len(list)-1]
-			break
-		}
-	}
+	p.take(s)
 	p.size.Add(-1)
 	s.finish(p, now)
 }

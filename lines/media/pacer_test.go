@@ -55,4 +55,13 @@ func TestSlotsFillEvenly(t *testing.T) {
 			t.Errorf("slot %d has %d streams", i, n)
 		}
 	}
+	p.at = 1 - min(all[1].slot, 1) // another slot than that of a stream which hurries
+	p.hurry(all[1])
+	if all[1].slot != p.at {
+		t.Errorf("hurried to slot %d, not %d", all[1].slot, p.at)
+	}
+	p.hurry(all[0]) // is gone
+	if n := len(p.slot[0]) + len(p.slot[1]) + len(p.slot[2]) + len(p.slot[3]); n != 6 {
+		t.Errorf("%d streams, want 6", n)
+	}
 }

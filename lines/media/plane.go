@@ -196,7 +196,7 @@ func (p *Plane) start(s *Stream, pacers []*pacer) (*Stream, error) {
 	}
 	p.gate.Lock() // no stream is added once Close has begun
 	defer p.gate.Unlock()
-	if p.closed || !s.pacer.tell(command{s, true}) {
+	if p.closed || !s.pacer.tell(command{stream: s, add: true}) {
 		s.socket.close()
 		if s.rtcp != nil {
 			s.rtcp.close()

@@ -37,6 +37,7 @@ type Stream struct {
 	threshold atomic.Uint32 // bits of a float32
 	digits    chan byte
 	taken     atomic.Pointer[recorder] // by Record, for the pacer to begin
+	hurried   atomic.Bool              // something was queued before
 	bridge    atomic.Pointer[playout]  // what the far end hears of a bridged leg
 	peer      atomic.Pointer[playout]  // where what it says goes
 	hearing   hearing
@@ -126,7 +127,11 @@ func (s *Stream) Play(ctx context.Context, pcm []int16) (start int64, err error)
 	case <-s.over:
 		return 0, io.EOF
 	default:
-		return s.speech.play(ctx, pcm, s.over)
+		start, err = s.speech.play(ctx, pcm, s.over)
+		if s.hurried.CompareAndSwap(false, true) {
+			s.pacer.suggest(command{stream: s, hurry: true})
+		}
+		return start, err
 	}
 }
 
@@ -222,7 +227,7 @@ func (s *Stream) Receive(packet []byte, at time.Time) {
 // Close ends the stream: a BYE is sent, the sockets are closed, Hear and Events end, a recording is completed in the
 // background. It returns when the pacer has let go; calling it again is harmless.
 func (s *Stream) Close() {
-	s.once.Do(func() { s.pacer.tell(command{s, false}) })
+	s.once.Do(func() { s.pacer.tell(command{stream: s}) })
 	<-s.over
 }
 

@@ -1,0 +1,117 @@
+package pickup_test
+
+import (
+	"testing"
+	"time"
+
+	"parley/voice/pickup"
+)
+
+// Words decide in every language there are phrases for, and not when a person says nearly the same (contract 4.2).
+func TestWordsDecide(t *testing.T) {
+	for _, c := range []struct {
+		language, text string
+		want           pickup.Class
+	}{
+		{"en", "you've reached Bob please leave a message after the tone", pickup.Machine},
+		{"en", "I can not come to the phone right now", pickup.Machine},
+		{"en", "he is not available would you like to leave a message", pickup.Human},
+		{"en", "please state your name and why you are calling", pickup.Screening},
+		{"en", "please leave your name and the reason for your call after the tone", pickup.Machine},
+		{"en", "good morning Baker and Sons how can I help you", pickup.Human},
+		{"de", "Sie sind verbunden mit der Mailbox von Anna Schmidt", pickup.Machine},
+		{"de", "Schmidt am Apparat", pickup.Human},
+		{"fr", "Laissez un message après le bip", pickup.Machine},
+		{"es", "Deje su mensaje después de la señal", pickup.Machine},
+		{"it", "Lasciate un messaggio dopo il segnale acustico", pickup.Machine},
+		{"pt", "Deixe o seu recado após o sinal", pickup.Machine},
+		{"ro", "Lăsați un mesaj după semnalul sonor", pickup.Machine},
+		{"da", "Læg en besked efter tonen", pickup.Machine},
+		{"lt", "Palikite žinutę po signalo", pickup.Machine},
+		{"ar", "اترك رسالة بعد الصافرة", pickup.Machine},
+		{"de", "Bitte nennen Sie Ihren Namen und den Grund Ihres Anrufs", pickup.Screening},
+	} {
+		d := pickup.New(c.language)
+		d.Speech(400*time.Millisecond, true)
+		d.Words(c.text, false)
+		d.Speech(2400*time.Millisecond, false)
+		got, again := d.Look(2500 * time.Millisecond)
+		for again != pickup.Never {
+			got, again = d.Look(again)
+		}
+		if got != c.want {
+			t.Errorf("%s %q: %s, want %s", c.language, c.text, got, c.want)
+		}
+	}
+}
+
+// What can be decided without words: speech that does not end is a machine, unless it answers our own greeting or nearly
+// no words are in it, and nobody is kept waiting past the limit of the contract (5.2: 4 s of greeting).
+func TestWithoutWords(t *testing.T) {
+	const s = time.Second
+	for name, c := range map[string]struct {
+		play func(d *pickup.Detector)
+		want pickup.Class
+	}{
+		"nothing":          {func(*pickup.Detector) {}, pickup.Unknown},
+		"short":            {func(d *pickup.Detector) { d.Speech(s, true); d.Speech(2*s, false) }, pickup.Human},
+		"long":             {func(d *pickup.Detector) { d.Speech(s, true) }, pickup.Machine},
+		"answers us":       {func(d *pickup.Detector) { d.Greeted(s); d.Speech(2*s, true) }, pickup.Human},
+		"hello in a noise": {func(d *pickup.Detector) { d.Speech(s, true); d.Words("hello", false) }, pickup.Human},
+		"a key":            {func(d *pickup.Detector) { d.Key() }, pickup.Human},
+		"beep after speech": {func(d *pickup.Detector) {
+			d.Speech(s, true)
+			d.Speech(2*s, false)
+			d.Tone(3*s, pickup.Tone{Hz: 1000, Length: s / 2, Over: true})
+		}, pickup.Machine},
+		"beep in a conversation": {func(d *pickup.Detector) {
+			d.Speech(s, true)
+			d.Speech(2*s, false)
+			d.Look(3 * s)
+			d.Tone(40*s, pickup.Tone{Hz: 1000, Length: s / 2, Over: true})
+		}, pickup.Human},
+		"ringing after speech": {func(d *pickup.Detector) {
+			d.Speech(s, true)
+			d.Speech(2*s, false)
+			d.Tone(3*s, pickup.Tone{Hz: 425, Length: s, Over: true})
+		}, pickup.Human},
+		"fax":       {func(d *pickup.Detector) { d.Tone(s, pickup.Tone{Hz: 2100, Length: s * 7 / 10}) }, pickup.Fax},
+		"once 1100": {func(d *pickup.Detector) { d.Tone(s, pickup.Tone{Hz: 1100, Length: s / 2, Over: true}) }, pickup.Unknown},
+	} {
+		d := pickup.New()
+		c.play(d)
+		got, again := d.Look(3 * s)
+		for again != pickup.Never {
+			if again > 8*s {
+				t.Fatalf("%s: waits until %v", name, again)
+			}
+			got, again = d.Look(again)
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// Once a service that asks who is calling was told, whoever comes next is told from others anew.
+func TestPutThrough(t *testing.T) {
+	d := pickup.New()
+	d.Speech(0, true)
+	d.Words("please state your name", true)
+	d.Speech(2*time.Second, false)
+	if got, _ := d.Look(2 * time.Second); got != pickup.Screening {
+		t.Fatal(got)
+	}
+	d.Restart()
+	d.Speech(6*time.Second, true)
+	d.Words("hello", false)
+	d.Speech(7*time.Second, false)
+	if got, _ := d.Look(8 * time.Second); got != pickup.Human {
+		t.Error(got)
+	}
+	for text, want := range map[string]bool{"thank you please hold": true, "one moment": true, "hello who is this": false, "": false} {
+		if pickup.OnHold(text) != want {
+			t.Errorf("%q asks to wait: %t", text, !want)
+		}
+	}
+}

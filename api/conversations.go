@@ -388,6 +388,9 @@ func (a *API) followConversation(ctx context.Context, in *conversationStreamIn, 
 	if err != nil {
 		return err
 	}
+	if err := out.Mark(itoa(after)); err != nil {
+		return nil
+	}
 	f := chatFollower{a: a, chat: c, out: out, last: after}
 	for err = f.said(ctx, math.MaxInt64); err == nil; {
 		select {

@@ -36,6 +36,8 @@ func stream(s *apitest.Server, web *httptest.Server, path, last string) func() s
 		for lines.Scan() {
 			field, value, _ := strings.Cut(lines.Text(), ": ")
 			switch field {
+			case "":
+				id, kind = "", ""
 			case "id":
 				id = value
 			case "event":

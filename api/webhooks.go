@@ -3,7 +3,9 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -145,28 +147,38 @@ type streamedDelivery struct {
 	Payload json.RawMessage   `json:"payload"`
 }
 
-// followDeliveries streams every delivery that is queued from now on, once, with its signed headers.
-func (a *API) followDeliveries(ctx context.Context, _ *struct{}, w http.ResponseWriter) error {
+// followDeliveries streams every delivery that is queued from now on, or since the one a client saw last, once, with its
+// signed headers.
+func (a *API) followDeliveries(ctx context.Context, in *resume, w http.ResponseWriter) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	changes := a.Live.Subscribe(ctx, int64(owner(ctx)), 0)
+	after, known := in.after(ctx)
+	if !known {
+		var err error
+		if after, err = a.Webhooks.Last(ctx, owner(ctx)); err != nil {
+			return err
+		}
+	}
 	out, err := wire.NewEvents(w)
 	if err != nil {
 		return err
 	}
-	var last int64
+	f := deliveryFollower{a: a, out: out, after: after, sent: map[int64]bool{}}
+	if err := f.catchUp(ctx); err != nil {
+		return nil // the client is gone
+	}
 	for {
 		select {
 		case e, ok := <-changes:
 			var change struct{ ID int64 }
 			switch {
 			case !ok:
-				return nil
-			case e.Kind != "delivery" || json.Unmarshal(e.Data, &change) != nil || change.ID <= last:
+				return nil // it comes back and catches up
+			case e.Kind != "delivery" || json.Unmarshal(e.Data, &change) != nil:
 				continue
 			}
-			last = change.ID
-			err = a.sendDelivery(ctx, out, change.ID)
+			err = f.send(ctx, change.ID)
 		case <-time.After(heartbeat):
 			err = out.Ping()
 		}
@@ -174,6 +186,44 @@ func (a *API) followDeliveries(ctx context.Context, _ *struct{}, w http.Response
 			return nil // the client is gone
 		}
 	}
+}
+
+// deliveryFollower is one client that gets the deliveries of its account.
+type deliveryFollower struct {
+	a     *API
+	out   *wire.Events
+	after int64          // everything up to it has been sent or is of no interest
+	sent  map[int64]bool // beyond that: ids need not appear in their order
+}
+
+// mostSent is how many deliveries beyond after are remembered one by one.
+const mostSent = 1000
+
+func (f *deliveryFollower) catchUp(ctx context.Context) error {
+	if err := f.out.Mark(itoa(f.after)); err != nil {
+		return err
+	}
+	missed, err := f.a.Webhooks.After(ctx, owner(ctx), f.after)
+	if err != nil {
+		return err
+	}
+	for _, id := range missed {
+		if err := f.send(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *deliveryFollower) send(ctx context.Context, id int64) error {
+	if id <= f.after || f.sent[id] {
+		return nil
+	}
+	if f.sent[id] = true; len(f.sent) > mostSent {
+		f.after = slices.Min(slices.Collect(maps.Keys(f.sent)))
+		delete(f.sent, f.after)
+	}
+	return f.a.sendDelivery(ctx, f.out, id)
 }
 
 func (a *API) sendDelivery(ctx context.Context, out *wire.Events, id int64) error {

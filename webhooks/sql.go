@@ -222,6 +222,18 @@ type Filter struct {
 // Place is a position in the log: entries before (older than) or after an id.
 type Place struct{ Before, After int64 }
 
+// Last is the id of the account's newest delivery, 0 when there is none.
+func (s *Webhooks) Last(ctx context.Context, owner accounts.ID) (id int64, err error) {
+	err = s.db.Get(ctx, &id, `SELECT COALESCE(MAX(id), 0) FROM webhook_deliveries WHERE account_id = $1`, int64(owner))
+	return id, err
+}
+
+// After are the ids of the account's deliveries after one, oldest first, at most 1000.
+func (s *Webhooks) After(ctx context.Context, owner accounts.ID, id int64) (ids []int64, err error) {
+	err = s.db.Select(ctx, &ids, `SELECT id FROM webhook_deliveries WHERE account_id = $1 AND id > $2 ORDER BY id LIMIT 1000`, int64(owner), id)
+	return ids, err
+}
+
 // Log gives deliveries newest first with their attempts, up to limit; more says that there are further ones in the
 // direction of the place.
 func (s *Webhooks) Log(ctx context.Context, owner accounts.ID, f Filter, at Place, limit int) (list []Delivery, more bool, err error) {

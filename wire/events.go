@@ -43,6 +43,9 @@ func (e *Events) Send(id, kind string, data any) error {
 	return e.write(out.String())
 }
 
+// Mark tells the client where it stands: it comes back with this id although no event had it yet.
+func (e *Events) Mark(id string) error { return e.write("id: " + id + "\n\n") }
+
 // Ping writes a comment that keeps proxies from closing a quiet stream.
 func (e *Events) Ping() error { return e.write(": \n\n") }
 

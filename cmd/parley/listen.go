@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,7 +18,7 @@ import (
 
 // newListen forwards webhooks to a receiver that the server cannot reach, such as a developer's machine.
 func newListen() *cobra.Command {
-	l := listener{client: &http.Client{Timeout: 30 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	l := listener{again: 2 * time.Second, client: &http.Client{Timeout: 30 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	cmd := &cobra.Command{Use: "listen --forward-to URL --key KEY", Short: "Forward webhooks to a receiver on this machine", Args: cobra.NoArgs,
 		Long: "Follows the account's webhooks and sends each one, signed as usual, to a receiver that the server cannot reach.\n" +
 			"Webhooks exist for assistants that have a webhook URL; any URL will do.",
@@ -38,6 +39,8 @@ func newListen() *cobra.Command {
 
 type listener struct {
 	to, key, server string
+	last            string // id of the newest event: what comes while there is no connection is asked for later
+	again           time.Duration
 	client          *http.Client // of the receiver
 	out             io.Writer
 }
@@ -56,7 +59,7 @@ func (l *listener) run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(2 * time.Second):
+		case <-time.After(l.again):
 		}
 	}
 }
@@ -71,6 +74,9 @@ func (l *listener) follow(ctx context.Context) error {
 		return err
 	}
 	r.Header.Set("Authorization", "Bearer "+l.key)
+	if l.last != "" {
+		r.Header.Set("Last-Event-ID", l.last)
+	}
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return err
@@ -86,11 +92,13 @@ func (l *listener) follow(ctx context.Context) error {
 	lines := bufio.NewScanner(res.Body)
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
-		if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+		if id, ok := strings.CutPrefix(lines.Text(), "id: "); ok {
+			l.last = id
+		} else if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
 			l.forward(ctx, []byte(data))
 		}
 	}
-	return errors.Join(lines.Err(), io.ErrUnexpectedEOF)
+	return cmp.Or(lines.Err(), io.ErrUnexpectedEOF)
 }
 
 // forward sends one event on and tells what the receiver said.

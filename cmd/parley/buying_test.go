@@ -1,0 +1,125 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// manual starts a server whose clock the test moves, on a data folder that may have been in use before.
+func manual(t *testing.T, data string) client {
+	t.Helper()
+	c := client{serving: startServer(t, data, []string{"PARLEY_CLOCK_MODE=manual"}, "--dev"), t: t}
+	key := program(t, "keys", "create", "--data", data, "--name", "test")
+	out, err := key.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.key = strings.TrimSpace(string(out))
+	return c
+}
+
+// lost sends a request whose server dies.
+func (c client) lost(path, body string) {
+	c.t.Helper()
+	r, err := http.NewRequest("POST", c.url+"/api"+path, strings.NewReader(body))
+	if err != nil {
+		c.t.Error(err)
+		return
+	}
+	r.Header.Set("Authorization", "Bearer "+c.key)
+	if res, err := http.DefaultClient.Do(r); err == nil {
+		res.Body.Close()
+		c.t.Errorf("POST %s was answered with %d", path, res.StatusCode)
+	}
+}
+
+type payments struct {
+	Data struct {
+		Charges       []struct{ Status string }
+		Subscriptions []struct {
+			Number string `json:"phone_number"`
+			Status string
+		}
+		Refunds []any
+	}
+}
+
+// TestKilledWhileBuying ends the process before and after the carrier's order: nobody is charged without a number, and no
+// number is without its record.
+//
+// Contract: 10.3 16.2
+func TestKilledWhileBuying(t *testing.T) {
+	data := t.TempDir()
+	for i, fault := range []string{"crash_before_order", "crash_after_order"} {
+		number := fmt.Sprintf("+1415555012%d", i)
+		c := manual(t, data)
+		c.want(200, "PUT", "/sim/faults", `{"carrier":"`+fault+`"}`)
+		c.lost("/user/phone-numbers/purchase", `{"phone_number":"`+number+`"}`)
+		if err := <-c.done; err == nil || c.ProcessState.ExitCode() != 137 {
+			t.Fatalf("%s: the process ended with %v", fault, err)
+		}
+		c = manual(t, data)
+		for end := time.Now().Add(30 * time.Second); !strings.Contains(c.want(200, "GET", "/user/phone-numbers/all", ""), number); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%s: the purchase does not go on", fault)
+			}
+		}
+		var p payments
+		if err := json.Unmarshal([]byte(c.want(200, "GET", "/sim/payments", "")), &p); err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Data.Charges) != i+1 || len(p.Data.Subscriptions) != i+1 || len(p.Data.Refunds) != 0 {
+			t.Errorf("%s: %+v", fault, p)
+		}
+		c.want(400, "POST", "/user/phone-numbers/purchase", `{"phone_number":"`+number+`"}`)
+		c.stop(t)
+	}
+}
+
+// TestKilledWhileTheMessageIsOut kills the process while the platform keeps it waiting: the price stays set aside until
+// it is clear that nothing was sent, and comes back once.
+//
+// Contract: 11.5 16.4
+func TestKilledWhileTheMessageIsOut(t *testing.T) {
+	data := t.TempDir()
+	c := manual(t, data)
+	assistant := c.id(c.want(201, "POST", "/user/assistant", `{"name":"Desk","voice_id":1,"language_id":1,"type":"inbound","mode":"pipeline","timezone":"UTC","initial_message":"Hello.","system_prompt":"Help.","llm_model_id":1}`), "data", "id")
+	sender := c.id(c.want(200, "POST", "/sim/whatsapp/senders", fmt.Sprintf(`{"phone_number":"+14155550123","assistant_id":%d}`, assistant)), "data", "id")
+	template := c.id(c.want(200, "POST", fmt.Sprintf("/sim/whatsapp/senders/%d/templates", sender), `{"name":"ready","body_text":"It is ready."}`), "data", "id")
+	c.want(200, "PUT", "/sim/faults", `{"whatsapp":"timeout"}`)
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		c.lost("/user/whatsapp/send", fmt.Sprintf(`{"sender_id":%d,"template_id":%d,"recipient_phone":"+491701234567"}`, sender, template))
+	}()
+	before, available := c.money()
+	for end := time.Now().Add(9 * time.Second); available == before && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		before, available = c.money()
+	}
+	if err := c.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	<-c.done
+	<-answered
+	c = manual(t, data)
+	if total, available := c.money(); total != before || available >= total {
+		t.Errorf("after the kill: balance %v, available %v", total, available)
+	}
+	c.want(200, "POST", "/sim/clock/advance", `{"seconds":600}`)
+	for range 2 {
+		if total, available := c.money(); total != before || available != total {
+			t.Errorf("ten minutes later: balance %v, available %v", total, available)
+		}
+		c.want(200, "POST", "/sim/clock/advance", `{"seconds":600}`)
+	}
+	c.want(200, "POST", "/user/whatsapp/send", fmt.Sprintf(`{"sender_id":%d,"template_id":%d,"recipient_phone":"+491701234567"}`, sender, template))
+	if total, available := c.money(); total >= before || available != total {
+		t.Errorf("sent: balance %v, available %v", total, available)
+	}
+	c.stop(t)
+}

@@ -102,6 +102,9 @@ func (b bank) sound(t testing.TB) {
 	}
 }
 
+// TestExampleOfTheContract books the call of the contract's example, once.
+//
+// Contract: 16.1 16.2
 func TestExampleOfTheContract(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b, ctx := newBank(t, d, 100*one), t.Context()
@@ -124,6 +127,9 @@ func TestExampleOfTheContract(t *testing.T) {
 	})
 }
 
+// TestTenantPaysCredits books the same call for a tenant.
+//
+// Contract: 16.1 16.2
 func TestTenantPaysCredits(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := newBank(t, d, 1000*one, tenant)
@@ -135,6 +141,9 @@ func TestTenantPaysCredits(t *testing.T) {
 	})
 }
 
+// TestItems rounds AI time and carrier minutes up.
+//
+// Contract: 16.2
 func TestItems(t *testing.T) {
 	id := int64(7)
 	for _, c := range []struct{ got, want billing.Item }{
@@ -151,6 +160,9 @@ func TestItems(t *testing.T) {
 	}
 }
 
+// TestHoldsAreRefusedWhenTheyDoNotFit sets aside what is there, and no more.
+//
+// Contract: 16.3 16.4
 func TestHoldsAreRefusedWhenTheyDoNotFit(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b, ctx := newBank(t, d, 10*one), t.Context() // worth 1.00
@@ -174,6 +186,9 @@ func TestHoldsAreRefusedWhenTheyDoNotFit(t *testing.T) {
 	})
 }
 
+// TestACallHoldsWhatIsAvailable sets aside a call's first minute or as much as there is.
+//
+// Contract: 16.4
 func TestACallHoldsWhatIsAvailable(t *testing.T) {
 	for _, c := range []struct {
 		balance   wire.Money
@@ -211,6 +226,9 @@ func TestACallHoldsWhatIsAvailable(t *testing.T) {
 	}
 }
 
+// TestACallCannotOverdraw charges a call no more than was held and is left.
+//
+// Contract: 16.4
 func TestACallCannotOverdraw(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b, ctx := newBank(t, d, 3*one), t.Context()
@@ -239,6 +257,9 @@ func TestACallCannotOverdraw(t *testing.T) {
 	})
 }
 
+// TestChargesAndRefundsAreBookedOnce repeats charges and refunds.
+//
+// Contract: 16.2
 func TestChargesAndRefundsAreBookedOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b, ctx := newBank(t, d, one), t.Context() // 0.10 in money
@@ -267,6 +288,9 @@ func TestChargesAndRefundsAreBookedOnce(t *testing.T) {
 	})
 }
 
+// TestCreditsAndAdjustments tops up and adjusts, once each.
+//
+// Contract: 16.1 16.3
 func TestCreditsAndAdjustments(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b, ctx := newBank(t, d, 0), t.Context()
@@ -296,6 +320,9 @@ func TestCreditsAndAdjustments(t *testing.T) {
 	})
 }
 
+// TestUsage sums the ledger, and writes it as a table.
+//
+// Contract: 18.3
 func TestUsage(t *testing.T) {
 	for name, url := range map[string]string{"sqlite": dbtest.SQLiteURL(t), "postgres": dbtest.PostgresURL(t)} {
 		t.Run(name, func(t *testing.T) {
@@ -356,6 +383,9 @@ func TestUsage(t *testing.T) {
 	}
 }
 
+// TestRates reads rate tables and finds the longest prefix.
+//
+// Contract: 16.2 20
 func TestRates(t *testing.T) {
 	file := t.TempDir() + "/rates.csv"
 	write := func(s string) {

@@ -47,6 +47,9 @@ func act(ctx context.Context, b bank, n, ref int, amount wire.Money) error {
 
 const operations = 7
 
+// TestLedgerAlwaysSumsToTheBalance books anything in any order.
+//
+// Contract: 16.1 16.4
 func TestLedgerAlwaysSumsToTheBalance(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		rapid.Check(t, func(r *rapid.T) {
@@ -76,6 +79,9 @@ func TestLedgerAlwaysSumsToTheBalance(t *testing.T) {
 	})
 }
 
+// TestManyAtOnceNeitherOverdrawNorLeak spends from many sides at once.
+//
+// Contract: 16.4
 func TestManyAtOnceNeitherOverdrawNorLeak(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b := newBank(t, d, 30*one)
@@ -127,6 +133,9 @@ func childMain() bool {
 	}
 }
 
+// TestKilledProcessLeavesTrueBooks kills a process in the middle of booking.
+//
+// Contract: 16.1 16.4
 func TestKilledProcessLeavesTrueBooks(t *testing.T) {
 	for name, url := range map[string]string{"sqlite": dbtest.SQLiteURL(t), "postgres": dbtest.PostgresURL(t)} {
 		t.Run(name, func(t *testing.T) {

@@ -17,6 +17,9 @@ import (
 
 const day = 24 * time.Hour
 
+// TestSearch finds what is on offer.
+//
+// Contract: 10.2
 func TestSearch(t *testing.T) {
 	each(t, func(t *testing.T, p *process, w *world) {
 		for _, c := range []struct {
@@ -34,6 +37,9 @@ func TestSearch(t *testing.T) {
 	})
 }
 
+// TestBuy buys a number, with its subscription.
+//
+// Contract: 10.3
 func TestBuy(t *testing.T) {
 	each(t, func(t *testing.T, p *process, w *world) {
 		x, err := p.Buy(t.Context(), p.owner, "+14155550100")
@@ -53,6 +59,9 @@ func TestBuy(t *testing.T) {
 	})
 }
 
+// TestRefusedPurchases is refused for every reason, in order, and gets its money back.
+//
+// Contract: 10.3
 func TestRefusedPurchases(t *testing.T) {
 	each(t, func(t *testing.T, p *process, w *world) {
 		if _, err := p.Buy(t.Context(), p.other, "+14155550100"); err != nil {
@@ -88,6 +97,9 @@ func TestRefusedPurchases(t *testing.T) {
 	})
 }
 
+// TestTwoBuyers lets one of two buyers win.
+//
+// Contract: 10.3
 func TestTwoBuyers(t *testing.T) {
 	each(t, func(t *testing.T, p *process, w *world) {
 		var wg sync.WaitGroup
@@ -121,6 +133,8 @@ func TestTwoBuyers(t *testing.T) {
 
 // TestCrash kills the process at every step of a purchase, good or bad, and looks at what the next one makes of it:
 // never charged without a number, never a number without a record.
+//
+// Contract: 10.3
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	for _, broken := range []string{"", "order", "declined"} {
@@ -219,6 +233,9 @@ func crash(t *testing.T, url, point, broken string) {
 	}
 }
 
+// TestRenewal renews month after month, and gives up after a week of refusals.
+//
+// Contract: 14.7 16.2
 func TestRenewal(t *testing.T) {
 	each(t, func(t *testing.T, p *process, w *world) {
 		x, err := p.Buy(t.Context(), p.owner, "+14155550100")
@@ -255,6 +272,9 @@ func TestRenewal(t *testing.T) {
 	})
 }
 
+// TestRenewalRecovers pays a refused renewal later.
+//
+// Contract: 14.7
 func TestRenewalRecovers(t *testing.T) {
 	each(t, func(t *testing.T, p *process, w *world) {
 		x, err := p.Buy(t.Context(), p.owner, "+14155550100")
@@ -272,6 +292,9 @@ func TestRenewalRecovers(t *testing.T) {
 	})
 }
 
+// TestRelease lets every type of number go, with what hangs on it.
+//
+// Contract: 10.4 14.7
 func TestRelease(t *testing.T) {
 	each(t, func(t *testing.T, p *process, w *world) {
 		var detached []numbers.ID
@@ -324,6 +347,9 @@ func TestRelease(t *testing.T) {
 	})
 }
 
+// TestReleaseAfterTheRenewal keeps the month that was just paid.
+//
+// Contract: 14.7
 func TestReleaseAfterTheRenewal(t *testing.T) {
 	each(t, func(t *testing.T, p *process, w *world) {
 		x, err := p.Buy(t.Context(), p.owner, "+14155550100")

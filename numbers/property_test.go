@@ -16,6 +16,8 @@ import (
 // TestBooks lets two accounts buy, release and wait in any order while carrier and payment platform fail now and then.
 // Whatever happened, once all is settled: an order stands behind every number and a number behind every order; every month
 // was charged once; what is paid for is there, and what is not is refunded or over.
+//
+// Contract: 10.3 14.7 16.2
 func TestBooks(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(testing.TB, ...db.Option) *db.DB{"sqlite": dbtest.SQLite, "postgres": dbtest.Postgres} {

@@ -24,6 +24,9 @@ func change(t *testing.T, body string) numbers.TrunkChange {
 const good = `{"sip_trunk_type":"number","phone_number":"+4930123456","sip_username":"ada","sip_password":"s3cret pass","sip_address":"SIP.p.example",
 	"sip_calling_format":"+e164","inbound_authorization_type":"auth","country_code":"US"`
 
+// TestTrunks makes, changes and deletes trunks.
+//
+// Contract: 10.7
 func TestTrunks(t *testing.T) {
 	each(t, func(t *testing.T, p *process, w *world) {
 		made, err := p.CreateTrunk(t.Context(), p.owner, change(t, good+`}`))
@@ -78,6 +81,9 @@ func TestTrunks(t *testing.T) {
 
 func second1[T any](_ T, err error) error { return err }
 
+// TestTrunkRules refuses what the table of fields does not allow.
+//
+// Contract: 10.7
 func TestTrunkRules(t *testing.T) {
 	each(t, func(t *testing.T, p *process, w *world) {
 		made, err := p.CreateTrunk(t.Context(), p.owner, change(t, good+`}`))
@@ -187,6 +193,9 @@ func TestRegistrations(t *testing.T) {
 	})
 }
 
+// TestCallerID verifies numbers with a code that cannot be guessed.
+//
+// Contract: 14.7 18.1
 func TestCallerID(t *testing.T) {
 	each(t, func(t *testing.T, p *process, w *world) {
 		const number = "+4930555555"
@@ -244,6 +253,9 @@ func TestCallerID(t *testing.T) {
 	})
 }
 
+// TestRename sets and clears nicknames.
+//
+// Contract: 10.6
 func TestRename(t *testing.T) {
 	each(t, func(t *testing.T, p *process, w *world) {
 		x, err := p.Buy(t.Context(), p.owner, "+14155550100")

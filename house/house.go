@@ -12,6 +12,7 @@ import (
 	"parley/agent"
 	"parley/api"
 	"parley/assistants"
+	"parley/audio"
 	"parley/billing"
 	"parley/blobs"
 	"parley/calendar"
@@ -38,6 +39,8 @@ type Engines struct {
 	Talk switchboard.Engines
 	// Preview speaks a voice's sample as a WAV file; nil = voices cannot be heard.
 	Preview func(ctx context.Context, v catalog.Voice) ([]byte, error)
+	// Sound decodes a recording that a customer sent; nil = voice notes are not transcribed.
+	Sound func(ctx context.Context, file []byte) (audio.Frame, error)
 	// Embed lets knowledgebases be searched by meaning too; nil = by words alone.
 	Embed knowledge.Embedder
 }

@@ -2,13 +2,10 @@ package house
 
 import (
 	"context"
-	"crypto/rand"
-	"mime"
 	"net/http"
 
 	"parley/accounts"
 	"parley/billing"
-	"parley/chats"
 	"parley/db"
 	"parley/messaging"
 	"parley/numbers"
@@ -109,38 +106,6 @@ func (h *House) platforms() (carriers, map[string]messaging.Joiner) {
 		all.Gateway, all.by[sim.CarrierName], join[sim.CarrierName] = pretend, pretend, pretend
 	}
 	return all, join
-}
-
-// openFile keeps a file that only its platform has among the chat attachments.
-func (h *House) openFile(ctx context.Context, s messaging.Sender, f messaging.File) (a chats.Attachment, words string, err error) {
-	a = chats.Attachment{Type: f.Type, URL: f.URL, Filename: f.Filename}
-	if f.Ref == "" || s.Carrier != whatsapp.CarrierName {
-		return a, "", nil
-	}
-	body, kind, err := h.cloud.File(ctx, s, f.Ref)
-	if err != nil {
-		return a, "", err
-	}
-	defer body.Close()
-	name := rand.Text() + extension(kind)
-	if err := h.Blobs.Put(ctx, "chat/"+name, body, kind); err != nil {
-		return a, "", err
-	}
-	a.URL = h.base() + "/media/chat/" + name
-	return a, "", nil
-}
-
-// extension is how the name of a file of a type ends.
-func extension(kind string) string {
-	kind, _, _ = mime.ParseMediaType(kind)
-	usual := map[string]string{"image/jpeg": ".jpg", "image/png": ".png", "image/webp": ".webp", "audio/ogg": ".ogg", "audio/mpeg": ".mp3", "video/mp4": ".mp4", "text/plain": ".txt"}
-	if ext, ok := usual[kind]; ok {
-		return ext
-	}
-	if all, err := mime.ExtensionsByType(kind); err == nil && len(all) > 0 {
-		return all[0]
-	}
-	return ""
 }
 
 // reportReceipt queues the webhook of a delivery that moved on.

@@ -148,7 +148,7 @@ type filesArgs struct {
 	Files  []File   `json:"files"`
 }
 
-// fileTries is how often a file is fetched before the message goes on without it.
+// fileTries is how often a file of the platform is fetched before the message goes on without it.
 const fileTries = 3
 
 // files fetches what came with a message, recognises voice notes and passes the message on.
@@ -165,7 +165,7 @@ func (m *Messaging) files(ctx context.Context, job jobs.Job) error {
 	text := args.Text
 	for _, f := range args.Files {
 		a, words, err := m.Open(ctx, s, f)
-		if err != nil && job.Try < fileTries {
+		if err != nil && f.Ref != "" && job.Try < fileTries {
 			return err
 		}
 		if text == "" {

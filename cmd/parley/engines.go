@@ -3,12 +3,15 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
+	"sync"
 
 	"parley/agent"
 	"parley/audio"
+	"parley/audio/opus"
 	"parley/catalog"
 	"parley/config"
 	"parley/house"
@@ -24,6 +27,8 @@ import (
 type engines struct {
 	builtin *builtin.Engines
 	remote  *openai.Client // nil = not configured
+	mu      sync.Mutex
+	opus    *opus.Library // nil until the first recording came
 	cfg     config.OpenAI
 }
 
@@ -71,7 +76,7 @@ func (e *engines) Close() error {
 	if e.remote != nil {
 		e.remote.Close()
 	}
-	return e.builtin.Close()
+	return errors.Join(e.closeCodec(), e.builtin.Close())
 }
 
 // forHouse is what the rooms are told of the engines.
@@ -80,7 +85,7 @@ func (e *engines) forHouse() house.Engines {
 	if e.remote != nil {
 		offer = offer.OpenAI(e.cfg.Model, e.cfg.TTSModel, e.cfg.STTModel, nil)
 	}
-	out := house.Engines{Offer: offer, Chat: e.chat, Preview: e.preview, Talk: e.talk()}
+	out := house.Engines{Offer: offer, Chat: e.chat, Preview: e.preview, Talk: e.talk(), Sound: e.sound}
 	if e.remote != nil && e.cfg.EmbeddingModel != "" {
 		out.Embed = e.remote.Embedder(e.cfg.EmbeddingModel)
 	}

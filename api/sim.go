@@ -420,6 +420,27 @@ type stepIn struct {
 	Hangup    bool              `json:"hangup"`
 }
 
+// kinds counts what a step does before it hangs up, if it does.
+func (s stepIn) kinds() (n int) {
+	for _, set := range []bool{s.Say != "", s.Play != "", s.WaitMS.Has(), s.WaitFor != "", s.DTMF != "", s.Noise != ""} {
+		if set {
+			n++
+		}
+	}
+	return n
+}
+
+// checkScript refuses steps that do nothing, or two things.
+func checkScript(script []stepIn) error {
+	var bad []fault.Field
+	for i, s := range script {
+		if n := s.kinds(); n > 1 || n == 0 && !s.Hangup {
+			bad = append(bad, wire.Bad("script."+itoa(int64(i)), "pattern"))
+		}
+	}
+	return wire.Invalid(bad...)
+}
+
 func scriptOf(in []stepIn) []sim.Step {
 	out := make([]sim.Step, len(in))
 	for i, s := range in {
@@ -456,6 +477,9 @@ func (a *API) setSimPhone(ctx context.Context, in *simPhoneIn) (data[simPhone], 
 	if !e164.MatchString(in.Number) {
 		return data[simPhone]{}, wire.Invalid(wire.Bad("phone_number", "e164"))
 	}
+	if err := checkScript(in.Script); err != nil {
+		return data[simPhone]{}, err
+	}
 	p := sim.Phone{Number: in.Number, Behaviour: in.Behaviour, RingMS: in.RingMS, Greeting: in.Greeting}
 	p.Script.V = scriptOf(in.Script)
 	return data[simPhone]{phoneOf(p)}, a.Sim.SetPhone(ctx, id, p)
@@ -483,6 +507,9 @@ type simCalled struct {
 
 func (a *API) newSimCall(ctx context.Context, in *simCallIn) (data[simCalled], error) {
 	if _, err := a.world(ctx); err != nil {
+		return data[simCalled]{}, err
+	}
+	if err := checkScript(in.Script); err != nil {
 		return data[simCalled]{}, err
 	}
 	o := placed{in.From, in.To, scriptOf(in.Script)}

@@ -23,9 +23,11 @@ func BenchmarkTick(b *testing.B) {
 			for _, n := range sizes {
 				worlds = append(worlds, newTickWorld(b, open(b), n))
 			}
-			for b.Loop() { // in turns, so that a busy moment of the machine hits all alike
-				for _, w := range worlds {
-					w.round(b)
+			for b.Loop() {
+				for range 20 { // in turns, so that a busy moment of the machine hits all alike
+					for _, w := range worlds {
+						w.round(b)
+					}
 				}
 			}
 			b.ReportMetric(0, "ns/op")

@@ -90,7 +90,7 @@ func newLab(t testing.TB, d *db.DB) *lab {
 		}},
 		Node: "n1", Scratch: t.TempDir(), Currency: "USD", Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
-	ctx, stop := context.WithCancel(t.Context())
+	ctx, stop := context.WithCancel(context.Background()) // t.Context ends before the calls are drained
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = runner.Run(ctx) })
 	wg.Go(func() { _ = l.Run(ctx) })

@@ -269,7 +269,8 @@ func (s *Switchboard) prepare(l *live, a assistants.Assistant) error {
 		sp.Text, sp.Language = strings.TrimSpace(cfg.Greeting), cfg.Language
 		parts.Mouth.Synthesizer = headstart{parts.Mouth.Synthesizer, s.speakAhead(l.ctx, parts.Mouth.Synthesizer, sp)}
 	}
-	s.spawn(func() { s.warm(l.ctx, c, cfg, rateOf(l.call.Type)) })
+	rate := rateOf(l.call.Type)
+	s.spawn(func() { s.warm(l.ctx, c, cfg, rate) })
 	l.cfg, l.parts = cfg, parts
 	return nil
 }

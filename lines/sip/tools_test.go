@@ -38,7 +38,7 @@ func sipp(t *testing.T, scenario string, args ...string) <-chan error {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), tool(t, "sipp"), append([]string{"-sf", file, "-i", "127.0.0.1", "-mi", "127.0.0.1", "-m", "1", "-nostdin",
-		"-timeout", "30s", "-timeout_error", "-trace_err", "-error_file", "errors.log", "-mp", fmt.Sprint(40000 + rand.IntN(2000)*10)}, args...)...)
+		"-timeout", "30s", "-timeout_error", "-default_behaviors", "all,-abortunexp", "-trace_err", "-error_file", "errors.log", "-mp", fmt.Sprint(40000 + rand.IntN(2000)*10)}, args...)...)
 	cmd.Dir = dir
 	b := make([]byte, 8000)
 	audio.EncodeMuLaw(b, tone(700))

@@ -104,7 +104,8 @@ func (s *Session) answer(now time.Time) {
 	}
 	t.awaiting = false
 	t.first(func(m *marks) *time.Time { return &m.heard }, now)
-	if s.cfg.Greeting != "" && (s.cfg.WaitForCaller && !s.greeted || s.who.putThrough(s.history)) {
+	through := s.who.putThrough(s.history)
+	if s.cfg.Greeting != "" && (s.cfg.WaitForCaller && !s.greeted || through) {
 		s.greet()
 		return
 	}

@@ -77,7 +77,7 @@ var spoken = map[string]phrases{
 		human: []string{"speaking", "how can i help|how may i help|may i help|can i help|what can i do for you|how can i direct your call", "whos this|whos calling|whos there", "can you hear me",
 			"offer", "hold on|one moment|just a moment|just a second|hang on"},
 		screening: []string{"state your name|say your name and why|say your name and what|say your name and the reason|tell me your name and why", "screening service|call screening|screening this call|screening calls|using a screening",
-			"record your name and|record your name", "go ahead and say your name", "your name and the reason|your name and reason|name and reason for calling|name and the reason for", "before i connect you|before i try to connect|ill see if this person is available"}},
+			"record your name and|record your name", "go ahead and say your name", "your name and the reason|your name and reason|name and reason for calling|name and the reason for|reason for your call|reason for calling|purpose of your call", "before i connect you|before i try to connect|ill see if this person is available"}},
 	"de": {
 		sure: []string{"nach dem ton|nach dem signalton|nach dem piepton|nach dem piep", "hinterlassen sie|hinterlasse|sprechen sie nach|nachricht hinterlassen|ihre nachricht", "anrufbeantworter|mailbox|sprachbox",
 			"die gewählte rufnummer|die von ihnen gewählte|der gewünschte gesprächspartner|kein anschluss unter dieser nummer|teilnehmer ist", "drücken sie"},

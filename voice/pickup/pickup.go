@@ -189,12 +189,13 @@ func within(d time.Duration, fromMS, toMS int64) bool {
 // Look decides with what is known at a moment, and says when to look again if nothing happens until then.
 func (d *Detector) Look(at time.Duration) (c Class, again time.Duration) {
 	s := d.scan
+	open := d.class == Unknown || at < correction && d.turns <= replies
 	switch {
-	case d.class != Fax && !d.Deaf && s.screening > 0 && s.machine < unmistakable: // also when it seemed a machine at first
+	case open && d.class != Fax && !d.Deaf && s.screening > 0 && s.machine < unmistakable: // also when it seemed a machine at first
 		d.settle(Screening)
 	case d.sure || d.first == Never:
 	case d.class == Human:
-		if s.machine >= unmistakable && at < correction && d.turns <= replies {
+		if s.machine >= unmistakable && open {
 			d.settle(Machine)
 		}
 	case d.class == Unknown:

@@ -1,6 +1,7 @@
 package pickup_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -70,6 +71,15 @@ func TestWithoutWords(t *testing.T) {
 			d.Look(3 * s)
 			d.Tone(40*s, pickup.Tone{Hz: 1000, Length: s / 2, Over: true})
 		}, pickup.Human},
+		"asked in a conversation": {func(d *pickup.Detector) {
+			d.Speech(s, true)
+			d.Speech(2*s, false)
+			d.Look(3 * s)
+			d.Speech(39*s, true)
+			d.Words("please state your name", true)
+			d.Speech(40*s, false)
+			d.Look(41 * s)
+		}, pickup.Human},
 		"ringing after speech": {func(d *pickup.Detector) {
 			d.Speech(s, true)
 			d.Speech(2*s, false)
@@ -80,7 +90,11 @@ func TestWithoutWords(t *testing.T) {
 	} {
 		d := pickup.New()
 		c.play(d)
-		got, again := d.Look(3 * s)
+		at := 3 * s
+		if strings.HasSuffix(name, "in a conversation") {
+			at = 50 * s
+		}
+		got, again := d.Look(at)
 		for again != pickup.Never {
 			if again > 8*s {
 				t.Fatalf("%s: waits until %v", name, again)

@@ -9,6 +9,9 @@ import (
 	"parley/wire"
 )
 
+// Placeholders in spoken and in written texts.
+//
+// Contract: 4.8
 func TestFill(t *testing.T) {
 	v := agent.Values{"name": "Mia", "full name": "Mia Lee", "tricky": "{{name}}", "none": ""}
 	for _, c := range []struct{ text, spoken, written string }{
@@ -33,6 +36,9 @@ func TestFill(t *testing.T) {
 	}
 }
 
+// Which source of a placeholder is stronger.
+//
+// Contract: 4.8
 func TestLayer(t *testing.T) {
 	now := time.Date(2027, 3, 1, 14, 30, 0, 0, time.UTC)
 	facts := agent.Facts{AssistantName: "Desk", CallID: "912", Now: now}

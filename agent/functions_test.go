@@ -44,6 +44,9 @@ func (e *effects) all() agent.Effects {
 	}
 }
 
+// The functions that the built-in tools become.
+//
+// Contract: 4.4
 func TestBuiltInFunctions(t *testing.T) {
 	tools, err := agent.ParseBuiltIns(json.RawMessage(allTools))
 	if err != nil {
@@ -70,6 +73,9 @@ func TestBuiltInFunctions(t *testing.T) {
 	}
 }
 
+// What the built-in functions do.
+//
+// Contract: 4.4
 func TestBuiltInEffects(t *testing.T) {
 	tools, _ := agent.ParseBuiltIns(json.RawMessage(allTools))
 	for _, c := range []struct{ name, args, effect, result string }{

@@ -59,6 +59,9 @@ func turn(m agent.Model, functions ...agent.Function) *agent.Turn {
 	}
 }
 
+// Tools run between sentences.
+//
+// Contract: 4.9 9.3
 func TestTurnRunsToolsBetweenSentences(t *testing.T) {
 	m := &script{answers: [][]agent.Chunk{
 		append(say("Let me ", "look. One mom"), call("search_knowledgebase", `{"query":"opening hours"}`)),
@@ -137,6 +140,9 @@ func TestTurnPromptMode(t *testing.T) {
 	}
 }
 
+// end_call hangs up after the goodbye.
+//
+// Contract: 4.4
 func TestTurnEndCallSaysGoodbye(t *testing.T) {
 	ended := 0
 	end := agent.BuiltIns([]agent.BuiltIn{{Type: "end_call"}}, agent.Effects{EndCall: func(context.Context) error { ended++; return nil }}, nil, noon)
@@ -183,6 +189,9 @@ func TestTurnFailures(t *testing.T) {
 	}
 }
 
+// The values of an evaluation have the types of their schema.
+//
+// Contract: 4.2 5.2
 func TestEvaluation(t *testing.T) {
 	m := &script{answers: [][]agent.Chunk{say("```json\n", `{"status":"true","summary":"Asked.","guests":"4","mood":null,"extra":1}`, "\n```")}}
 	e := agent.Evaluation{

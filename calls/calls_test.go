@@ -39,6 +39,9 @@ func must[T any](t *testing.T) func(T, error) T {
 	}
 }
 
+// A call from its beginning to its final state.
+//
+// Contract: 5.2 14.5
 func TestLifeOfACall(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ctx, c := t.Context(), New(d)
@@ -124,6 +127,9 @@ func TestLifeOfACall(t *testing.T) {
 	})
 }
 
+// Calls that were never answered.
+//
+// Contract: 14.5
 func TestUnanswered(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ctx, c := t.Context(), New(d)
@@ -141,6 +147,9 @@ func TestUnanswered(t *testing.T) {
 	})
 }
 
+// Every filter of the list.
+//
+// Contract: 5.3
 func TestListFilters(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ctx, c := t.Context(), New(d)
@@ -259,6 +268,9 @@ func TestAttemptOnce(t *testing.T) {
 	})
 }
 
+// Numbers that are never called.
+//
+// Contract: 18.1
 func TestDoNotCall(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ctx, c := t.Context(), New(d)
@@ -292,6 +304,9 @@ func TestDoNotCall(t *testing.T) {
 	})
 }
 
+// Events stay in order whoever writes them.
+//
+// Contract: 4.9
 func TestLogInOrder(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ctx, c := t.Context(), New(d)

@@ -49,6 +49,8 @@ func TestStatesPage(t *testing.T) {
 }
 
 // Whatever a call ends for, the way from where it is to where it ends exists, and leads to the final state.
+//
+// Contract: 14.5
 func TestEveryReasonHasAWay(t *testing.T) {
 	for _, r := range Reasons {
 		for _, from := range []Status{Initiated, Ringing} {
@@ -73,6 +75,9 @@ func TestEveryReasonHasAWay(t *testing.T) {
 	}
 }
 
+// What the status of a refused INVITE means.
+//
+// Contract: 14.5
 func TestReasonForCode(t *testing.T) {
 	for code, want := range map[int]Reason{
 		408: NoAnswerReason, 480: NoAnswerReason, 486: BusyReason, 600: BusyReason, 603: Declined, 404: InvalidNumber, 410: InvalidNumber,

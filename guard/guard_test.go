@@ -16,6 +16,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// Addresses that may be saved, and those that may not.
+//
+// Contract: 15.7
 func TestCheckURL(t *testing.T) {
 	g := guard.New(netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00:1::/32"))
 	for _, c := range []struct {
@@ -63,6 +66,9 @@ func TestParseAllow(t *testing.T) {
 	}
 }
 
+// A name is resolved once, and what it resolves to is checked.
+//
+// Contract: 15.7
 func TestClientRefusesWhatANameResolvesTo(t *testing.T) {
 	hits := 0
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hits++ }))

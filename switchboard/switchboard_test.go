@@ -23,6 +23,9 @@ import (
 	"parley/wire"
 )
 
+// An answered inbound call: its record, transcript, evaluation, costs, recording and log.
+//
+// Contract: 4.9 5.2 14.5
 func TestInboundCall(t *testing.T) {
 	each(t, func(l *lab) {
 		l.assistant("inbound", nil)
@@ -107,6 +110,9 @@ func (l *lab) heard(events <-chan Watched, kind string) Watched {
 	}
 }
 
+// Inbound calls that nobody can take are refused with the status of their reason, and leave a failed record.
+//
+// Contract: 4.7 14.5 16.4
 func TestRefusals(t *testing.T) {
 	yes := true
 	for name, c := range map[string]struct {
@@ -166,6 +172,9 @@ func (l *lab) busyCall() calls.Call {
 	return c
 }
 
+// What is wrong with an order to call, in the order of the checks.
+//
+// Contract: 5.1 16.4
 func TestMakeCallChecks(t *testing.T) {
 	each(t, func(l *lab) {
 		out := l.assistant("outbound", nil)
@@ -224,6 +233,9 @@ func (l *lab) place(dial func(ctx context.Context, d lines.Destination, progress
 	return c
 }
 
+// An outbound call that is answered.
+//
+// Contract: 5.1 5.2 14.5
 func TestOutboundCall(t *testing.T) {
 	each(t, func(l *lab) {
 		leg := linetest.NewLeg(lines.Info{SignalID: "out-1"})
@@ -262,6 +274,9 @@ func TestOutboundCall(t *testing.T) {
 	})
 }
 
+// Outbound calls that are not answered, and what their records say of it.
+//
+// Contract: 14.5
 func TestNobodyAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		err    error
@@ -285,6 +300,9 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 }
 
+// A call is hung up before it was answered.
+//
+// Contract: 14.5 18.1
 func TestHangUpWhileItRings(t *testing.T) {
 	each(t, func(l *lab) {
 		l.place(func(ctx context.Context, _ lines.Destination, progress func(int)) (lines.Leg, error) {
@@ -303,6 +321,8 @@ func TestHangUpWhileItRings(t *testing.T) {
 
 // A process that was killed left calls behind: one that rang, one that was answered. The record of the second says how long
 // it was known to go on, and keeps what was recorded (contract 14.5).
+//
+// Contract: 14.5
 func TestCrash(t *testing.T) {
 	each(t, func(l *lab) {
 		life := &Switchboard{Deps: l.Deps, live: map[calls.ID]*live{}, began: time.Now()} // the next one of the process n9
@@ -387,6 +407,8 @@ func cutOff(t *testing.T, folder string, id calls.ID, at time.Time) string {
 }
 
 // A call whose process went silent is ended by any other.
+//
+// Contract: 14.5
 func TestOrphan(t *testing.T) {
 	each(t, func(l *lab) {
 		c := l.busyCall()
@@ -400,6 +422,9 @@ func TestOrphan(t *testing.T) {
 	})
 }
 
+// A browser call, and who may end it.
+//
+// Contract: 18.1
 func TestWebCall(t *testing.T) {
 	each(t, func(l *lab) {
 		a := l.assistant("inbound", nil)
@@ -424,6 +449,9 @@ func TestWebCall(t *testing.T) {
 	})
 }
 
+// Typed words and hints reach a running call, and no finished one.
+//
+// Contract: 4.9 18.3
 func TestTypedAndWhispered(t *testing.T) {
 	each(t, func(l *lab) {
 		l.assistant("inbound", nil)
@@ -450,6 +478,9 @@ func TestTypedAndWhispered(t *testing.T) {
 	})
 }
 
+// A server that stops ends its calls and takes no others.
+//
+// Contract: 14.5
 func TestDrain(t *testing.T) {
 	each(t, func(l *lab) {
 		l.assistant("inbound", nil)
@@ -469,6 +500,9 @@ func TestDrain(t *testing.T) {
 	})
 }
 
+// What follows from a call happens once.
+//
+// Contract: 14.5 16.2
 func TestSettledOnce(t *testing.T) {
 	each(t, func(l *lab) {
 		c := l.busyCall()

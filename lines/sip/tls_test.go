@@ -13,6 +13,8 @@ import (
 )
 
 // TestTrunkOverTLS calls a far end that only speaks TLS, with a certificate we trust and with one we do not.
+//
+// Contract: 10.7
 func TestTrunkOverTLS(t *testing.T) {
 	t.Parallel()
 	web := httptest.NewUnstartedServer(nil) // only for its certificate

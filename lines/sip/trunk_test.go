@@ -2,6 +2,9 @@ package sip
 
 import "testing"
 
+// How a number is dialled over a trunk.
+//
+// Contract: 10.7
 func TestDialled(t *testing.T) {
 	for _, c := range []struct{ format, country, to, want string }{
 		{"+e164", "DE", "+4930123456", "+4930123456"},
@@ -20,6 +23,9 @@ func TestDialled(t *testing.T) {
 	}
 }
 
+// Which called numbers are a trunk's.
+//
+// Contract: 10.7
 func TestAccepts(t *testing.T) {
 	german := Trunk{Number: "+4930123456", Country: "DE"}
 	american := Trunk{Number: "+14155550123", Country: "US"}

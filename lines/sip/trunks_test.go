@@ -32,6 +32,9 @@ func authorization(t *testing.T, m message, method, user, password string) strin
 	return "Authorization: " + cred.String()
 }
 
+// Inbound INVITEs of trunks: by digest, by address, and refused.
+//
+// Contract: 10.7
 func TestInboundAuthorisation(t *testing.T) {
 	t.Parallel()
 	routed := make(chan Inbound, 10)
@@ -135,6 +138,8 @@ func TestNonces(t *testing.T) {
 }
 
 // TestTrunkToTrunk: our own challenge, answered by our own dialer.
+//
+// Contract: 10.7
 func TestDialThroughATrunk(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []string{"udp", "tcp"} {
@@ -182,6 +187,9 @@ func TestDialThroughATrunk(t *testing.T) {
 	}
 }
 
+// Calls leave through the proxy when the trunk says so.
+//
+// Contract: 10.7
 func TestProxyAndRedirect(t *testing.T) {
 	t.Parallel()
 	s := serve(t, Config{})
@@ -314,6 +322,9 @@ func (r *registrar) register(m message, expires int) {
 	r.send(r.answer(m, "200 OK", fmt.Sprintf("Contact: %s;expires=%d", m.header.Get("Contact"), expires)))
 }
 
+// A trunk registers, renews it, and goes.
+//
+// Contract: 10.7
 func TestRegistration(t *testing.T) {
 	t.Parallel()
 	idle := serve(t, Config{})

@@ -19,13 +19,13 @@ type Plan struct {
 // Overrides are the keys of an account's plan that differ from the default plan: left out = as the default,
 // null = no limit (for a key that must have one: as the default).
 type Overrides struct {
-	MaxCampaigns        wire.Opt[int64]      `json:"max_campaigns,omitzero" rule:"null"`
-	MaxAssistants       wire.Opt[int64]      `json:"max_assistants,omitzero" rule:"null"`
-	MaxTools            wire.Opt[int64]      `json:"max_tools,omitzero" rule:"null"`
-	ParallelPerCampaign wire.Opt[int64]      `json:"parallel_per_campaign,omitzero" rule:"null"`
-	ParallelPerAccount  wire.Opt[int64]      `json:"parallel_per_account,omitzero" rule:"null"`
-	DailyOutbound       wire.Opt[int64]      `json:"daily_outbound,omitzero" rule:"null"`
-	MinutePrice         wire.Opt[wire.Money] `json:"minute_price,omitzero" rule:"null"`
+	MaxCampaigns        wire.Opt[int64]      `json:"max_campaigns,omitzero" rule:"null min=0"`
+	MaxAssistants       wire.Opt[int64]      `json:"max_assistants,omitzero" rule:"null min=0"`
+	MaxTools            wire.Opt[int64]      `json:"max_tools,omitzero" rule:"null min=0"`
+	ParallelPerCampaign wire.Opt[int64]      `json:"parallel_per_campaign,omitzero" rule:"null min=0"`
+	ParallelPerAccount  wire.Opt[int64]      `json:"parallel_per_account,omitzero" rule:"null min=0"`
+	DailyOutbound       wire.Opt[int64]      `json:"daily_outbound,omitzero" rule:"null min=0"`
+	MinutePrice         wire.Opt[wire.Money] `json:"minute_price,omitzero" rule:"null min=0"`
 }
 
 // Merge is o with the keys that over sets.

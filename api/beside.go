@@ -24,6 +24,7 @@ func (a *API) beside() *http.ServeMux {
 	m.Handle("/mcp", a.mcp())
 	m.HandleFunc("/hooks/{vendor}", a.callback)
 	m.HandleFunc("/hooks/{vendor}/{rest...}", a.callback)
+	m.HandleFunc("/hooks", a.callback)
 	m.HandleFunc("/hooks/{$}", a.callback)
 	if a.Console != nil {
 		m.Handle("GET /console", a.Console)

@@ -512,7 +512,7 @@ func TestPastDueNumberIsMute(t *testing.T) {
 // Contract: 18.2
 func TestHooks(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
-		for _, line := range []string{"POST /hooks/whatsapp", "GET /hooks/whatsapp", "POST /hooks/twilio/sms", "POST /hooks/", "PUT /hooks/stripe", "POST /hooks/whatsapp/more"} {
+		for _, line := range []string{"POST /hooks/whatsapp", "GET /hooks/whatsapp", "POST /hooks/twilio/sms", "POST /hooks/", "POST /hooks", "PUT /hooks/stripe", "POST /hooks/whatsapp/more"} {
 			method, path, _ := strings.Cut(line, " ")
 			for _, signature := range []string{"", "sha256=", "sha256=" + strings.Repeat("0", 64)} {
 				r := httptest.NewRequest(method, path, strings.NewReader(`{"entry":[]}`))
@@ -524,5 +524,38 @@ func TestHooks(t *testing.T) {
 				}
 			}
 		}
+	})
+}
+
+// TestTenantCredits pays in credits: a hundred for one of the currency.
+//
+// Contract: 3.4 12 16.1 16.2 16.4
+func TestTenantCredits(t *testing.T) {
+	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
+		s.Work()
+		sender, template := shop(t, s, "")
+		number := s.Send("POST /user/phone-numbers/purchase", `{"phone_number":"+14155550124"}`).Want(201).Text("data.id")
+		s.Send("PUT /sim/account", `{"account_kind":"tenant","balance":8}`).Want(200)
+		balance := func() string {
+			me := s.Send("GET /user/me", "").Want(200)
+			if me.Text("account_kind") != "tenant" || me.Text("balance_unit") != "credits" || me.Text("available_balance") != me.Text("total_balance") {
+				t.Errorf("%s", me.Body)
+			}
+			return me.Text("total_balance")
+		}
+		send := func() apitest.Answer {
+			return s.Send("POST /user/whatsapp/send", `{"sender_id":`+sender+`,"template_id":`+template+`,"recipient_phone":"+491701234567","variables":{"1":"a","2":"b"}}`)
+		}
+		send().Want(200)
+		if got := balance(); got != "5" {
+			t.Errorf("after a template of 0.03: %s", got)
+		}
+		s.Send("POST /user/sms", `{"from":`+number+`,"to":"+491701234567","body":"x"}`).Want(200)
+		if got := balance(); got != "0" {
+			t.Errorf("after an SMS of 0.05: %s", got)
+		}
+		send().Want(402, refusal("INSUFFICIENT_BALANCE", "Your balance is too low. Top it up, then try again."))
+		s.Send("POST /user/sms", `{"from":`+number+`,"to":"+491701234567","body":"x"}`).Want(400, `{"message":"Your balance does not cover this SMS. Add funds, then try again."}`)
+		s.Send("PUT /sim/account", `{"plan":{"minute_price":-1}}`).WantError("plan.minute_price: The plan.minute price field must be at least 0.")
 	})
 }

@@ -130,6 +130,9 @@ func readPlan(text string) (o accounts.Overrides, err error) {
 		d.DisallowUnknownFields()
 		err = d.Decode(&o)
 	}
+	if err == nil && (o.MinutePrice.V < 0 || min(o.MaxCampaigns.V, o.MaxAssistants.V, o.MaxTools.V, o.ParallelPerCampaign.V, o.ParallelPerAccount.V, o.DailyOutbound.V) < 0) {
+		err = errors.New("below zero")
+	}
 	if err != nil {
 		err = misuse{fmt.Errorf("--plan: %q is not a list of limits such as max_tools=5", text)}
 	}

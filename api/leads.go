@@ -1,6 +1,8 @@
 package api
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -249,8 +251,9 @@ func (a *API) importLeads(ctx context.Context, in *importIn) (imported, error) {
 var e164 = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
 
 func readLeads(r io.Reader, in *importIn) (rows []campaigns.ImportRow, bad []campaigns.ImportError, err error) {
-	file := csv.NewReader(r)
-	file.FieldsPerRecord, file.TrimLeadingSpace = -1, true
+	text := bufio.NewReader(r)
+	file := csv.NewReader(text)
+	file.FieldsPerRecord, file.TrimLeadingSpace, file.Comma = -1, true, separator(text)
 	head, err := file.Read()
 	if err != nil {
 		return nil, nil, wire.Invalid(wire.Bad("file", "file.type", "csv"))
@@ -280,7 +283,7 @@ func readLeads(r io.Reader, in *importIn) (rows []campaigns.ImportRow, bad []cam
 			case head[i] == in.Phone:
 				row.Phone = clean
 			case slices.Contains(in.Secondary, head[i]):
-				if e164.MatchString(clean) {
+				if e164.MatchString(clean) && !slices.ContainsFunc(row.Contacts, func(k campaigns.Contact) bool { return k.Phone == clean }) {
 					row.Contacts = append(row.Contacts, campaigns.Contact{Phone: clean})
 				}
 			case value != "":
@@ -291,6 +294,17 @@ func readLeads(r io.Reader, in *importIn) (rows []campaigns.ImportRow, bad []cam
 			bad = append(bad, campaigns.ImportError{Row: n, Error: "The phone number is not a valid E.164 phone number"})
 			continue
 		}
+		row.Contacts = slices.DeleteFunc(row.Contacts, func(k campaigns.Contact) bool { return k.Phone == row.Phone })
 		rows = append(rows, row)
 	}
+}
+
+// separator is what stands between the columns: spreadsheets of some countries write semicolons.
+func separator(file *bufio.Reader) rune {
+	head, _ := file.Peek(4096)
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	if bytes.IndexByte(line, ',') < 0 && bytes.IndexByte(line, ';') >= 0 {
+		return ';'
+	}
+	return ','
 }

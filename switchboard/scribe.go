@@ -22,9 +22,9 @@ type scribe struct {
 }
 
 const (
-	logEvery  = time.Second           // events that are not turns may wait that long
-	gathering = 20 * time.Millisecond // turns wait that long for company
-	together  = 32                    // conversations in one transaction: others wait for the database meanwhile
+	logEvery  = time.Second            // events that are not turns may wait that long
+	gathering = 100 * time.Millisecond // turns wait that long for company
+	together  = 32                     // conversations in one transaction: others wait for the database meanwhile
 )
 
 func newScribe(s *Switchboard) *scribe {

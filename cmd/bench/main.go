@@ -3,7 +3,7 @@
 // Command bench measures conversations: it runs the program itself as the server, drives it with a second process full of
 // telephones, and prints what was measured beside what was aimed at.
 //
-//	go run ./cmd/bench [-parley bin/parley] [-calls 1,50,200,500] [-turns 4]
+//	go run ./cmd/bench [-parley bin/parley] [-calls 1,50,100,200,500] [-turns 3]
 package main
 
 import (
@@ -25,8 +25,8 @@ import (
 
 var (
 	binary = flag.String("parley", "bin/parley", "the program")
-	sizes  = flag.String("calls", "1,50,200,500", "concurrent calls, one run each")
-	turns  = flag.Int("turns", 4, "turns per call")
+	sizes  = flag.String("calls", "1,50,100,200,500", "concurrent calls, one run each")
+	turns  = flag.Int("turns", 3, "turns per call")
 	only   = flag.String("only", "", "idle, instant, barge-in or builtin; empty = all")
 )
 

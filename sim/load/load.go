@@ -64,7 +64,7 @@ type Report struct {
 	Stop       Percentiles    `json:"stop_ms"`        // first sound spoken into an answer → its last sound
 	Unstopped  int            `json:"unstopped"`      // answers that went on
 	Loss       float64        `json:"loss_percent"`
-	Dry        float64        `json:"dry_percent"` // packets that came too late for a playout buffer of 60 ms
+	Dry        float64        `json:"dry_percent"` // of the time a playout buffer of 60 ms was empty
 	Late       int64          `json:"late_packets"`
 	Received   int64          `json:"packets_received"`
 	Sent       int64          `json:"packets_sent"`

@@ -103,7 +103,7 @@ func (m *meter) report(took time.Duration) Report {
 	r.Response, r.Stop, r.Jitter = percentiles(m.answers), percentiles(m.stops), percentiles(m.jitter)
 	if all := r.Received + m.lost; all > 0 {
 		r.Loss = math.Round(float64(m.lost)/float64(all)*1e4) / 100
-		r.Dry = math.Round(float64(m.dry)/float64(all)*1e4) / 100
+		r.Dry = math.Round(float64(m.dry)/float64(all+m.dry)*1e4) / 100
 	}
 	return r
 }

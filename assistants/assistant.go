@@ -88,11 +88,12 @@ type Assistants struct {
 	deleted []func(context.Context, *db.Tx, Assistant) error
 	paused  []func(context.Context, *db.Tx, Assistant) error
 	changed []func(accounts.ID, ID)
+	tally   *db.Tally
 }
 
 // New opens the room.
 func New(d *db.DB, c *catalog.Catalog, box Sealer, account Account) *Assistants {
-	return &Assistants{db: d, catalog: c, box: box, account: account}
+	return &Assistants{db: d, catalog: c, box: box, account: account, tally: db.NewTally("assistants", d.SettledUpTo("assistants"))}
 }
 
 // OnDelete lets another room detach what hangs on an assistant, in the transaction that deletes it.
@@ -173,8 +174,7 @@ func (s *Assistants) Had(ctx context.Context, q db.Q, owner accounts.ID) (had bo
 
 // Page gives one page of an account's assistants, newest first, and how many there are.
 func (s *Assistants) Page(ctx context.Context, q db.Q, owner accounts.ID, offset, limit int) ([]Assistant, int, error) {
-	var total int
-	err := q.Get(ctx, &total, `SELECT count(*) FROM assistants WHERE account_id = $1 AND deleted_at IS NULL`, int64(owner))
+	total, err := s.tally.Count(ctx, q, int64(owner), `account_id = $1 AND deleted_at IS NULL`, int64(owner))
 	if err != nil {
 		return nil, 0, err
 	}

@@ -221,10 +221,14 @@ func (s *Assistants) bury(ctx context.Context, tx *db.Tx, id ID) error {
 			return fmt.Errorf("delete assistant: %w", err)
 		}
 	}
-	_, err := tx.Exec(ctx, `
+	var owner int64
+	err := tx.Get(ctx, &owner, `
 		UPDATE assistants SET deleted_at = $2, settings = '{}', phone_number_id = NULL, knowledgebase_id = NULL,
-		       folder_id = NULL, inbound_webhook_url = NULL, status = 'inactive' WHERE id = $1`, int64(id), db.At(s.db.Now()))
-	return err
+		       folder_id = NULL, inbound_webhook_url = NULL, status = 'inactive' WHERE id = $1 RETURNING account_id`, int64(id), db.At(s.db.Now()))
+	if err != nil {
+		return err
+	}
+	return s.tally.Removed(ctx, tx, owner)
 }
 
 // DetachNumber takes a released number away from its assistants.

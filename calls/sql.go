@@ -144,8 +144,10 @@ func (f Filter) where(owner accounts.ID) (string, []any) {
 		add(`(status = ?`, f.Status)
 		args = append(args, by)
 		sql[len(sql)-1] += fmt.Sprintf(` OR status = 'completed' AND ended_by = $%d)`, len(args))
-	default:
-		add(`status = ?`, f.Status)
+	case Completed, Busy, NoAnswer, Failed: // in the words of the index calls_status
+		add(`status IN ('completed', 'busy', 'no-answer', 'failed') AND status = ?`, f.Status)
+	default: // in those of calls_live
+		add(`status IN ('initiated', 'ringing', 'in-progress') AND status = ?`, f.Status)
 	}
 	if f.Type != "" {
 		add(`type = ?`, f.Type)
@@ -176,7 +178,13 @@ func (f Filter) where(owner accounts.ID) (string, []any) {
 func (c *Calls) List(ctx context.Context, q db.Q, owner accounts.ID, f Filter, offset, limit int) ([]Call, int, error) {
 	where, args := f.where(owner)
 	var total int
-	if err := q.Get(ctx, &total, `SELECT count(*) FROM calls WHERE `+where, args...); err != nil {
+	var err error
+	if f.Status.Live() { // they are few, and move
+		err = q.Get(ctx, &total, `SELECT count(*) FROM calls WHERE `+where, args...)
+	} else {
+		total, err = c.tally.Count(ctx, q, int64(owner), where, args...)
+	}
+	if err != nil {
 		return nil, 0, fmt.Errorf("count calls: %w", err)
 	}
 	out := []Call{}
@@ -184,7 +192,7 @@ func (c *Calls) List(ctx context.Context, q db.Q, owner accounts.ID, f Filter, o
 		return out, total, nil
 	}
 	n := len(args)
-	err := q.Select(ctx, &out, fmt.Sprintf(`SELECT %s FROM calls WHERE %s ORDER BY id DESC LIMIT $%d OFFSET $%d`, columns, where, n+1, n+2),
+	err = q.Select(ctx, &out, fmt.Sprintf(`SELECT %s FROM calls WHERE %s ORDER BY id DESC LIMIT $%d OFFSET $%d`, columns, where, n+1, n+2),
 		append(args, limit, offset)...)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list calls: %w", err)
@@ -192,10 +200,36 @@ func (c *Calls) List(ctx context.Context, q db.Q, owner accounts.ID, f Filter, o
 	return out, total, nil
 }
 
+// settledUpTo is the id of a call behind which nothing changes any more: all before have ended, and were not added by a
+// transaction that is still open.
+func settledUpTo(ctx context.Context, q db.Q, owner int64) (id int64, err error) {
+	err = q.Get(ctx, &id, `SELECT coalesce((SELECT id FROM calls WHERE account_id = $1 AND created_real < $2 ORDER BY id DESC LIMIT 1), 0)`,
+		owner, db.At(time.Now().Add(-time.Minute)))
+	if err != nil {
+		return 0, err
+	}
+	var open int64 // id + 0: by the index of open calls, not by that of ids
+	err = q.Get(ctx, &open, `SELECT coalesce(min(id + 0), 0) FROM calls WHERE account_id = $1
+		AND status IN ('initiated', 'ringing', 'in-progress', 'ended', 'ended_by_customer', 'ended_by_assistant')`, owner)
+	if open > 0 {
+		id = min(id, open-1)
+	}
+	return id, err
+}
+
 // Remove deletes a call that is over, with its transcript and events. Its recording is the caller's to delete first.
 func (c *Calls) Remove(ctx context.Context, q db.Q, id ID) error {
-	_, err := q.Exec(ctx, `DELETE FROM calls WHERE id = $1 AND status NOT IN ('initiated', 'ringing', 'in-progress')`, id)
-	return err
+	return db.Within(ctx, q, func(tx *db.Tx) error {
+		var owner int64
+		err := tx.Get(ctx, &owner, `DELETE FROM calls WHERE id = $1 AND status NOT IN ('initiated', 'ringing', 'in-progress') RETURNING account_id`, id)
+		if errors.Is(err, db.ErrNone) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return c.tally.Removed(ctx, tx, owner)
+	})
 }
 
 // Recordings are calls created before a moment that still have a recording, oldest first.

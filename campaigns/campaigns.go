@@ -84,6 +84,7 @@ type Campaigns struct {
 	funds      Funds
 	numbers    Numbers
 	changed    func(owner int64, id ID) // tells live views
+	tally      *db.Tally                // of leads
 }
 
 // New joins the room to its neighbours. changed may be nil.
@@ -91,7 +92,7 @@ func New(d *db.DB, caller Caller, assistants Assistants, funds Funds, numbers Nu
 	if changed == nil {
 		changed = func(int64, ID) {}
 	}
-	return &Campaigns{db: d, caller: caller, assistants: assistants, funds: funds, numbers: numbers, changed: changed}
+	return &Campaigns{db: d, caller: caller, assistants: assistants, funds: funds, numbers: numbers, changed: changed, tally: db.NewTally("leads", d.SettledUpTo("leads"))}
 }
 
 // MayCallFrom reports whether a number of the owner can be shown to those called.
@@ -329,10 +330,13 @@ func (c *Campaigns) Delete(ctx context.Context, owner int64, id ID) error {
 			return err
 		}
 	}
-	n, err := c.db.Exec(ctx, `DELETE FROM campaigns WHERE id = $1 AND account_id = $2`, id, owner)
-	if err == nil && n == 0 {
-		return noCampaign()
-	}
+	err = c.db.Do(ctx, func(tx *db.Tx) error {
+		n, err := tx.Exec(ctx, `DELETE FROM campaigns WHERE id = $1 AND account_id = $2`, id, owner)
+		if err == nil && n == 0 {
+			return noCampaign()
+		}
+		return errors.Join(err, c.tally.Removed(ctx, tx, owner))
+	})
 	c.changed(owner, id)
 	return err
 }

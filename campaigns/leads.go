@@ -221,8 +221,10 @@ func (c *Campaigns) DeleteLead(ctx context.Context, owner int64, id LeadID) erro
 			return err
 		}
 		tx.After(func() { c.changed(owner, l.CampaignID) })
-		_, err = tx.Exec(ctx, `DELETE FROM leads WHERE id = $1`, id)
-		return err
+		if _, err := tx.Exec(ctx, `DELETE FROM leads WHERE id = $1`, id); err != nil {
+			return err
+		}
+		return c.tally.Removed(ctx, tx, owner)
 	})
 }
 

@@ -61,16 +61,25 @@ func (c *Campaigns) Counts(ctx context.Context, q db.Q, ids []ID) (map[ID]Counts
 	}
 	in, args := db.In(1, ids)
 	var rows []struct {
-		Campaign ID `db:"campaign_id"`
-		Counts
+		Campaign ID         `db:"campaign_id"`
+		Status   LeadStatus `db:"status"`
+		N        int        `db:"n"`
 	}
-	err := q.Select(ctx, &rows, `SELECT campaign_id, count(*) AS total,
-		count(*) FILTER (WHERE status IN ('created', 'scheduled', 'rescheduled', 'processing')) AS open,
-		count(*) FILTER (WHERE status = 'completed') AS completed,
-		count(*) FILTER (WHERE status IN ('reached-max-retries', 'blacklisted')) AS failed
-		FROM leads WHERE parent_id IS NULL AND campaign_id IN `+in+` GROUP BY campaign_id`, args...)
+	err := q.Select(ctx, &rows, `SELECT campaign_id, status, count(*) AS n FROM leads
+		WHERE account_id IN (SELECT account_id FROM campaigns WHERE id IN `+in+`) AND parent_id IS NULL AND campaign_id IN `+in+`
+		GROUP BY campaign_id, status`, args...) // the index leads_status has all of it
 	for _, r := range rows {
-		out[r.Campaign] = r.Counts
+		n := out[r.Campaign]
+		n.Total += r.N
+		switch r.Status {
+		case Created, Scheduled, Rescheduled, Processing:
+			n.Open += r.N
+		case Done:
+			n.Completed += r.N
+		case Exhausted, Blacklisted:
+			n.Failed += r.N
+		}
+		out[r.Campaign] = n
 	}
 	return out, err
 }
@@ -122,38 +131,47 @@ type LeadFilter struct {
 
 // Leads reads a page of leads, newest first, and how many there are.
 func (c *Campaigns) Leads(ctx context.Context, q db.Q, owner int64, f LeadFilter, limit, offset int) ([]Lead, int, error) {
-	where, args := []string{"l.account_id = $1", "l.parent_id IS NULL"}, []any{owner}
+	where, args := []string{"account_id = $1", "parent_id IS NULL"}, []any{owner}
 	add := func(cond string, v any) {
 		args = append(args, v)
 		where = append(where, fmt.Sprintf(cond, len(args)))
 	}
 	if f.Status != "" {
-		add("l.status = $%d", f.Status)
+		add("status = $%d", f.Status)
 	}
 	if f.Campaign != 0 {
-		add("l.campaign_id = $%d", f.Campaign)
+		add("campaign_id = $%d", f.Campaign)
 	}
 	if f.Phone != "" {
-		add("l.phone_number LIKE $%d", "%"+f.Phone+"%")
+		add("phone_number LIKE $%d", "%"+f.Phone+"%")
 	}
 	if !f.From.IsZero() {
-		add("l.created_at >= $%d", db.At(f.From))
+		add("created_at >= $%d", db.At(f.From))
 	}
 	if !f.To.IsZero() {
-		add("l.created_at < $%d", db.At(f.To))
+		add("created_at < $%d", db.At(f.To))
 	}
-	cond := " WHERE " + strings.Join(where, " AND ")
-	var total int
-	if err := q.Get(ctx, &total, `SELECT count(*) FROM leads l`+cond, args...); err != nil {
-		return nil, 0, err
+	cond := strings.Join(where, " AND ")
+	total, err := c.count(ctx, q, owner, f, cond, args)
+	if err != nil || total <= offset {
+		return []Lead{}, total, err
 	}
 	all := []Lead{}
 	args = append(args, limit, offset)
-	page := fmt.Sprintf(" ORDER BY l.id DESC LIMIT $%d OFFSET $%d", len(args)-1, len(args))
-	if err := q.Select(ctx, &all, `SELECT `+leadColumns+leadFrom+cond+page, args...); err != nil {
+	page := fmt.Sprintf(" ORDER BY id DESC LIMIT $%d OFFSET $%d", len(args)-1, len(args))
+	if err := q.Select(ctx, &all, `SELECT `+leadColumns+leadFrom+" WHERE l.id IN (SELECT id FROM leads WHERE "+cond+page+") ORDER BY l.id DESC", args...); err != nil {
 		return nil, 0, err
 	}
 	return all, total, c.contacts(ctx, q, all)
+}
+
+// count is the number of leads of a list. Status and number of a lead change; by the rest of a filter it is counted once.
+func (c *Campaigns) count(ctx context.Context, q db.Q, owner int64, f LeadFilter, cond string, args []any) (n int, err error) {
+	if f.Status == "" && f.Phone == "" {
+		return c.tally.Count(ctx, q, owner, cond, args...)
+	}
+	err = q.Get(ctx, &n, `SELECT count(*) FROM leads WHERE `+cond, args...)
+	return n, err
 }
 
 // insertLead stores a lead or contact and fills in its id.

@@ -225,6 +225,32 @@ type Filter struct {
 	External      string
 }
 
+// where writes the filter as SQL with its arguments: only what is asked for, so that an index can serve it.
+func (f Filter) where(owner accounts.ID) (string, []any) {
+	sql, args := `c.account_id = $1`, []any{int64(owner)}
+	add := func(cond string, v any) {
+		args = append(args, v)
+		sql += fmt.Sprintf(` AND `+cond+` $%d`, len(args))
+	}
+	for _, is := range []struct{ column, value string }{{`c.type`, f.Type}, {`c.customer_phone`, f.CustomerPhone},
+		{`c.sender_phone`, f.SenderPhone}, {`c.external_identifier`, f.External}} {
+		if is.value != "" {
+			add(is.column+` =`, is.value)
+		}
+	}
+	if f.CustomerPhone != "" {
+		sql += ` AND c.customer_phone <> ''` // in the words of the index conversations_customer
+	}
+	switch {
+	case f.Assistant.UUID != "":
+		add(`c.assistant_id = (SELECT id FROM assistants WHERE uuid =`, f.Assistant.UUID)
+		sql += `)`
+	case f.Assistant.ID != 0:
+		add(`c.assistant_id =`, f.Assistant.ID)
+	}
+	return sql, args
+}
+
 // Place is a position in the list, newest activity first: entries after (older) or before (newer) a moment and id.
 type Place struct {
 	At    int64 // microseconds; 0 = the start of the list
@@ -242,12 +268,13 @@ func (s *Chats) List(ctx context.Context, owner accounts.ID, f Filter, at Place,
 	if at.Newer {
 		order, beyond = `ASC`, `>`
 	}
-	list, err = s.load(ctx, s.db, `c.account_id = $1 AND ($2 = '' OR c.type = $2)
-		AND ($3 = '' AND CAST($4 AS BIGINT) = 0 OR a.uuid = $3 OR a.id = $4)
-		AND ($5 = '' OR c.customer_phone = $5) AND ($6 = '' OR c.sender_phone = $6) AND ($7 = '' OR c.external_identifier = $7)
-		AND (CAST($8 AS BIGINT) = 0 OR c.updated_at `+beyond+` $8 OR c.updated_at = $8 AND c.id `+beyond+` $9)
-		ORDER BY c.updated_at `+order+`, c.id `+order+` LIMIT $10`,
-		int64(owner), f.Type, f.Assistant.UUID, f.Assistant.ID, f.CustomerPhone, f.SenderPhone, f.External, at.At, at.ID, limit+1)
+	where, args := f.where(owner)
+	if at.At != 0 {
+		args = append(args, at.At, at.ID)
+		where += fmt.Sprintf(` AND (c.updated_at, c.id) %s ($%d, $%d)`, beyond, len(args)-1, len(args))
+	}
+	args = append(args, limit+1)
+	list, err = s.load(ctx, s.db, fmt.Sprintf(`%s ORDER BY c.updated_at %s, c.id %s LIMIT $%d`, where, order, order, len(args)), args...)
 	if err != nil {
 		return nil, false, err
 	}

@@ -234,6 +234,27 @@ func (s *Webhooks) After(ctx context.Context, owner accounts.ID, id int64) (ids 
 	return ids, err
 }
 
+// where writes filter and place as SQL with its arguments: only what is asked for, so that an index can serve it.
+func (f Filter) where(owner accounts.ID, at Place) (string, []any) {
+	sql, args := `d.account_id = $1`, []any{int64(owner)}
+	add := func(asked bool, cond string, v any) {
+		if asked {
+			args = append(args, v)
+			sql += fmt.Sprintf(` AND `+cond+` $%d`, len(args))
+		}
+	}
+	add(f.Event != "", `d.event =`, f.Event)
+	if f.Status == "failed" || f.Status == "pending" {
+		sql += ` AND d.status IN ('failed', 'pending')` // in the words of the index webhook_deliveries_status
+	}
+	add(f.Status != "", `d.status =`, f.Status)
+	add(f.CallID != 0, `d.call_id =`, f.CallID)
+	add(f.ConversationID != 0, `d.conversation_id =`, f.ConversationID)
+	add(at.Before != 0, `d.id <`, at.Before)
+	add(at.After != 0, `d.id >`, at.After)
+	return sql, args
+}
+
 // Log gives deliveries newest first with their attempts, up to limit; more says that there are further ones in the
 // direction of the place.
 func (s *Webhooks) Log(ctx context.Context, owner accounts.ID, f Filter, at Place, limit int) (list []Delivery, more bool, err error) {
@@ -241,11 +262,9 @@ func (s *Webhooks) Log(ctx context.Context, owner accounts.ID, f Filter, at Plac
 	if at.After != 0 {
 		order = `ASC`
 	}
-	list, err = s.load(ctx, s.db, `d.account_id = $1 AND ($2 = '' OR d.event = $2) AND ($3 = '' OR d.status = $3)
-		AND (CAST($4 AS BIGINT) = 0 OR d.call_id = $4) AND (CAST($5 AS BIGINT) = 0 OR d.conversation_id = $5)
-		AND (CAST($6 AS BIGINT) = 0 OR d.id < $6) AND d.id > $7
-		ORDER BY d.id `+order+` LIMIT $8`,
-		int64(owner), f.Event, f.Status, f.CallID, f.ConversationID, at.Before, at.After, limit+1)
+	where, args := f.where(owner, at)
+	args = append(args, limit+1)
+	list, err = s.load(ctx, s.db, fmt.Sprintf(`%s ORDER BY d.id %s LIMIT $%d`, where, order, len(args)), args...)
 	if err != nil {
 		return nil, false, err
 	}

@@ -182,6 +182,9 @@ func (w *world) want(got, want string) {
 	}
 }
 
+// TestParallelLimitIsReachedAndKept dials as many calls at once as allowed and never one more, from several processes.
+//
+// Contract: 6.2 6.6
 func TestParallelLimitIsReachedAndKept(t *testing.T) {
 	each(t, func(t *testing.T, w *world, c *Campaigns, id ID) {
 		for i := range 10 {
@@ -215,6 +218,9 @@ func TestParallelLimitIsReachedAndKept(t *testing.T) {
 	})
 }
 
+// TestRetriesEndAtTheLimit tries again after the interval, not before, and ends with the last retry.
+//
+// Contract: 6.2 14.3 14.4
 func TestRetriesEndAtTheLimit(t *testing.T) {
 	each(t, func(t *testing.T, w *world, c *Campaigns, id ID) {
 		lead := w.lead(c, id, "+491700000001")
@@ -233,6 +239,9 @@ func TestRetriesEndAtTheLimit(t *testing.T) {
 	})
 }
 
+// TestSecondaryContactsAreDialledInTheSameRound dials the contacts of a lead in turn.
+//
+// Contract: 14.4
 func TestSecondaryContactsAreDialledInTheSameRound(t *testing.T) {
 	each(t, func(t *testing.T, w *world, c *Campaigns, id ID) {
 		lead := w.lead(c, id, "+491700000001", "+491700000002", "+491700000003")
@@ -250,6 +259,9 @@ func TestSecondaryContactsAreDialledInTheSameRound(t *testing.T) {
 	})
 }
 
+// TestStop gives scheduled leads back and attempts that were cut off.
+//
+// Contract: 6.4 14.3 14.4
 func TestStop(t *testing.T) {
 	each(t, func(t *testing.T, w *world, c *Campaigns, id ID) {
 		first := w.lead(c, id, "+491700000001", "+491700000009")
@@ -283,6 +295,9 @@ func TestStop(t *testing.T) {
 	})
 }
 
+// TestStartRefusals refuses a start for each reason, in order.
+//
+// Contract: 6.4 14.3
 func TestStartRefusals(t *testing.T) {
 	each(t, func(t *testing.T, w *world, c *Campaigns, id ID) {
 		start := func() string {
@@ -309,6 +324,9 @@ func TestStartRefusals(t *testing.T) {
 	})
 }
 
+// TestWhatStopsACampaign stops for funds, numbers and assistants, and for nothing else.
+//
+// Contract: 14.3
 func TestWhatStopsACampaign(t *testing.T) {
 	for err, want := range map[error]string{ErrNoFunds: "stopped insufficient_balance", ErrNoNumber: "stopped no_number", ErrInactive: "stopped assistant_inactive"} {
 		each(t, func(t *testing.T, w *world, c *Campaigns, id ID) {
@@ -332,6 +350,9 @@ func TestWhatStopsACampaign(t *testing.T) {
 	})
 }
 
+// TestBreakerStopsTheCampaign stops a campaign whose carrier fails.
+//
+// Contract: 6.6 14.3
 func TestBreakerStopsTheCampaign(t *testing.T) {
 	each(t, func(t *testing.T, w *world, c *Campaigns, id ID) {
 		for i := range 12 {
@@ -346,6 +367,9 @@ func TestBreakerStopsTheCampaign(t *testing.T) {
 	})
 }
 
+// TestNumbersTakeTurns rotates the caller numbers and stops when the last one is gone.
+//
+// Contract: 6.2 14.3
 func TestNumbersTakeTurns(t *testing.T) {
 	each(t, func(t *testing.T, w *world, c *Campaigns, id ID) {
 		_, err := c.Update(t.Context(), 1, id, func(s *Settings) error { s.NumberIDs = []int64{7, 8}; return nil })
@@ -372,6 +396,9 @@ func TestNumbersTakeTurns(t *testing.T) {
 	})
 }
 
+// TestIdleCampaignDialsNewLeads keeps an idle campaign running and its lead from changes while it is called.
+//
+// Contract: 6.2 7.4 7.5 14.3
 func TestIdleCampaignDialsNewLeads(t *testing.T) {
 	each(t, func(t *testing.T, w *world, c *Campaigns, id ID) {
 		_, err := c.Update(t.Context(), 1, id, func(s *Settings) error { s.CompleteWhenDone = false; return nil })
@@ -396,6 +423,9 @@ func TestIdleCampaignDialsNewLeads(t *testing.T) {
 
 func ptr[T any](v T) *T { return &v }
 
+// TestLeads adds, changes, finds and imports leads.
+//
+// Contract: 7.2 7.3 7.4 7.5
 func TestLeads(t *testing.T) {
 	each(t, func(t *testing.T, w *world, c *Campaigns, id ID) {
 		ctx := t.Context()
@@ -447,5 +477,71 @@ func TestSettleTwice(t *testing.T) {
 		w.finish(c, w.calls()[0], "busy")
 		w.finish(c, w.calls()[0], "busy")
 		w.want(w.leadState(c, lead), "rescheduled 1")
+	})
+}
+
+// TestContactsThatAreNeverCalled blocks and refuses contacts whose turn has come: their lead moves on, and starts afresh
+// with those that are left.
+//
+// Contract: 6.6 7.4 14.4
+func TestContactsThatAreNeverCalled(t *testing.T) {
+	each(t, func(t *testing.T, w *world, c *Campaigns, id ID) {
+		lead := w.lead(c, id, "+491700000001", "+491700000002", "+491700000003")
+		w.start(c, id)
+		w.tick(c, time.Second)
+		w.finish(c, w.calls()[0], "busy")
+		w.want(w.leadState(c, lead), "processing 1 | scheduled | created")
+		if err := w.db.Do(t.Context(), func(tx *db.Tx) error { return c.Block(t.Context(), tx, 1, "+491700000002") }); err != nil {
+			t.Fatal(err)
+		}
+		w.want(w.leadState(c, lead), "processing 1 | blacklisted | scheduled")
+		w.refuse = ErrUnreachable
+		w.tick(c, time.Second)
+		w.want(w.leadState(c, lead), "rescheduled 1 | blacklisted | reached-max-retries")
+		w.refuse = nil
+		afresh := Created
+		if _, err := c.UpdateLead(t.Context(), 1, lead, LeadChange{Status: &afresh}); err != nil {
+			t.Fatal(err)
+		}
+		w.want(w.leadState(c, lead), "scheduled 0 | blacklisted | created")
+		w.tick(c, time.Second)
+		w.finish(c, w.calls()[1], "busy")
+		w.want(w.leadState(c, lead), "processing 1 | blacklisted | scheduled")
+		w.tick(c, time.Second)
+		w.finish(c, w.calls()[2], "voicemail_detected")
+		w.want(w.leadState(c, lead), "completed 1 | blacklisted | completed")
+	})
+}
+
+// TestMachinesAndGoals retries machines and talks without their goal when it is asked to.
+//
+// Contract: 6.2 14.4
+func TestMachinesAndGoals(t *testing.T) {
+	each(t, func(t *testing.T, w *world, c *Campaigns, id ID) {
+		_, err := c.Update(t.Context(), 1, id, func(s *Settings) error { s.RetryVoicemail, s.RetryGoal = true, true; return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		machine, missed, reached, untold := w.lead(c, id, "+491700000001"), w.lead(c, id, "+491700000002"), w.lead(c, id, "+491700000003"), w.lead(c, id, "+491700000004")
+		w.start(c, id)
+		w.tick(c, time.Second)
+		settle := func(call placed, reason, answeredBy string, value any) {
+			t.Helper()
+			w.exec(`UPDATE placed SET live = FALSE WHERE id = $1`, call.ID)
+			err := w.db.Do(t.Context(), func(tx *db.Tx) error {
+				return c.Settle(t.Context(), tx, Ended{LeadID: call.Lead, CallID: call.ID, Reason: reason, AnsweredBy: answeredBy, Spoke: true, At: w.db.Now(), Evaluation: wire.Scalars{{Name: "status", Value: value}}, Bools: []string{"status"}})
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		settle(w.calls()[0], "customer_hangup", "machine", true)
+		settle(w.calls()[1], "customer_hangup", "human", false)
+		settle(w.calls()[2], "customer_hangup", "human", true)
+		w.tick(c, time.Second)
+		settle(w.calls()[3], "assistant_hangup", "human", nil)
+		for id, want := range map[LeadID]string{machine: "rescheduled 1", missed: "rescheduled 1", reached: "completed 1", untold: "rescheduled 1"} {
+			w.want(w.leadState(c, id), want)
+		}
 	})
 }

@@ -7,6 +7,9 @@ import (
 	"parley/db"
 )
 
+// TestWindow opens and shuts the dialling hours: days, midnight, daylight saving, zones of half an hour.
+//
+// Contract: 6.2
 func TestWindow(t *testing.T) {
 	all := []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 	berlin := func(start, end string, days ...string) Settings {
@@ -51,6 +54,9 @@ func TestWindow(t *testing.T) {
 	}
 }
 
+// TestAfter decides where a lead goes after each result of a call.
+//
+// Contract: 14.4
 func TestAfter(t *testing.T) {
 	end := time.Date(2027, 3, 1, 8, 0, 0, 0, time.UTC)
 	yes, no := true, false
@@ -92,6 +98,9 @@ func TestAfter(t *testing.T) {
 	}
 }
 
+// TestBreaker trips at more than half of the last ten attempts within two minutes.
+//
+// Contract: 6.6 14.3
 func TestBreaker(t *testing.T) {
 	at := time.Date(2027, 3, 1, 8, 0, 0, 0, time.UTC)
 	run := func(gap time.Duration, pattern string) (trip bool) {
@@ -114,5 +123,34 @@ func TestBreaker(t *testing.T) {
 	}
 	if run(20*time.Second, "xxxxxxxxxx") {
 		t.Error("ten failures in three minutes trip the breaker")
+	}
+}
+
+// TestNextOpening finds the minute in which a window opens next, over midnight, a weekend and an hour that is skipped.
+//
+// Contract: 6.2
+func TestNextOpening(t *testing.T) {
+	for name, c := range map[string]struct {
+		s         Settings
+		now, want string // UTC
+	}{
+		"open already":        {Settings{Timezone: "UTC", Start: "09:00", End: "17:00", Days: []string{"monday"}}, "2027-03-01T10:00:30Z", "2027-03-01T10:00:30Z"},
+		"later today":         {Settings{Timezone: "UTC", Start: "09:00", End: "17:00", Days: []string{"monday"}}, "2027-03-01T07:10:30Z", "2027-03-01T09:00:00Z"},
+		"next week":           {Settings{Timezone: "UTC", Start: "09:00", End: "17:00", Days: []string{"monday"}}, "2027-03-01T17:01:00Z", "2027-03-08T09:00:00Z"},
+		"after midnight":      {Settings{Timezone: "UTC", Start: "22:00", End: "02:00", Days: []string{"monday"}}, "2027-03-02T02:01:00Z", "2027-03-08T22:00:00Z"},
+		"skipped this sunday": {Settings{Timezone: "Europe/Berlin", Start: "02:00", End: "02:59", Days: []string{"sunday"}}, "2027-03-28T00:30:00Z", "2027-04-04T00:00:00Z"},
+		"summer time":         {Settings{Timezone: "Europe/Berlin", Start: "09:00", End: "17:00", Days: []string{"sunday"}}, "2027-03-28T01:30:00Z", "2027-03-28T07:00:00Z"},
+	} {
+		w, err := c.s.Window()
+		if err != nil {
+			t.Fatal(err)
+		}
+		now, err := time.Parse(time.RFC3339, c.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := w.Next(now).UTC().Format(time.RFC3339); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
 	}
 }

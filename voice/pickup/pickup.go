@@ -36,8 +36,6 @@ const (
 	limit = 3800 * time.Millisecond
 	// longTalk is how much speech within limit is more than a person says before listening.
 	longTalk = 3200 * time.Millisecond
-	// fewWords is what a person says over a noise that the detector of speech does not stop at.
-	fewWords = 3
 	// correction is how long after the answer a person can still turn out to be a machine.
 	correction = 25 * time.Second
 	// afterSpeech is how long after speech a tone is taken for the one to speak after.
@@ -242,7 +240,7 @@ func (d *Detector) long() Class {
 	switch {
 	case s.machine > s.human:
 		return Machine
-	case s.human > 0, s.words > 0 && s.words <= fewWords, d.greeted < d.first, talked < longTalk:
+	case s.human > 0, s.words > 0, d.greeted < d.first, talked < longTalk:
 		return Human
 	}
 	return Machine

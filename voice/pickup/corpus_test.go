@@ -1,0 +1,135 @@
+package pickup_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/voice/pickup"
+	"parley/voice/pickup/pickuptest"
+)
+
+var update = flag.Bool("update", false, "rewrite the matrix in docs/answers.md")
+
+const page = "../../docs/answers.md"
+
+var classes = []pickup.Class{pickup.Human, pickup.Machine, pickup.Fax, pickup.Screening}
+
+// What is made of the beginnings of calls, told by what was noticed of them. providers/builtin makes and hears them.
+func TestAnswers(t *testing.T) {
+	f, err := os.Open("testdata/answers.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	calls, err := pickuptest.Read(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m matrix
+	for _, c := range calls {
+		r := c.Play()
+		m.add(c, r)
+		if r.Class != c.Class {
+			t.Logf("%s taken for %s, %v after its onset: %s", c.Class, r.Class, r.After, c.Name)
+		}
+		if r.First != pickup.Unknown && r.First != pickup.Screening && r.Class == r.First && r.Onset >= 0 && r.After > 4*time.Second {
+			t.Errorf("%s: decided %v after the onset, the contract gives 4 s", c.Name, r.After)
+		}
+	}
+	if wrong, all := m.count[pickup.Human][pickup.Machine]+m.count[pickup.Human][pickup.Fax], m.total(pickup.Human); 20*wrong > all {
+		t.Errorf("%d of %d people are hung up on", wrong, all)
+	}
+	if missed, all := m.count[pickup.Machine][pickup.Human]+m.count[pickup.Machine][pickup.Unknown], m.total(pickup.Machine); 10*missed > all {
+		t.Errorf("%d of %d machines are talked to", missed, all)
+	}
+	if m.count[pickup.Fax][pickup.Fax] != m.total(pickup.Fax) {
+		t.Errorf("%v faxes of %d are known", m.count[pickup.Fax], m.total(pickup.Fax))
+	}
+	m.compare(t)
+}
+
+// matrix counts what calls were taken for.
+type matrix struct {
+	count [5][5]int
+	after [5][]time.Duration // of those that were right, since the onset
+}
+
+func (m *matrix) add(c pickuptest.Call, r pickuptest.Result) {
+	m.count[c.Class][r.Class]++
+	if c.Class == r.Class {
+		m.after[c.Class] = append(m.after[c.Class], r.After)
+	}
+}
+
+func (m *matrix) total(c pickup.Class) (n int) {
+	for _, k := range m.count[c] {
+		n += k
+	}
+	return n
+}
+
+func (m *matrix) String() string {
+	var b strings.Builder
+	b.WriteString("| picked up | calls | human | machine | fax | screening | unknown | decided after its onset: median, nine of ten |\n|---|---|---|---|---|---|---|---|\n")
+	for _, c := range classes {
+		fmt.Fprintf(&b, "| %s | %d", c, m.total(c))
+		for _, as := range append(slices.Clone(classes), pickup.Unknown) {
+			fmt.Fprintf(&b, " | %d", m.count[c][as])
+		}
+		slices.Sort(m.after[c])
+		if n := len(m.after[c]); n > 0 {
+			fmt.Fprintf(&b, " | %.1f s, %.1f s |\n", m.after[c][n/2].Seconds(), m.after[c][n*9/10].Seconds())
+		} else {
+			b.WriteString(" | – |\n")
+		}
+	}
+	return b.String()
+}
+
+// compare holds the page against the matrix.
+func (m *matrix) compare(t *testing.T) {
+	const from, to = "<!-- matrix -->\n", "<!-- end of matrix -->"
+	raw, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, _ := strings.Cut(string(raw), from)
+	was, after, ok := strings.Cut(rest, to)
+	if !ok {
+		t.Fatalf("%s has no place for the matrix", page)
+	}
+	if is := m.String(); *update {
+		if err := os.WriteFile(page, []byte(before+from+is+to+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if was != is {
+		t.Errorf("the matrix is\n%s%s says\n%s", is, page, was)
+	}
+}
+
+// BenchmarkAnswers prints the matrix, and what a decision costs.
+func BenchmarkAnswers(b *testing.B) {
+	f, err := os.Open("testdata/answers.txt")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	calls, err := pickuptest.Read(f)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var m matrix
+	for b.Loop() {
+		m = matrix{}
+		for _, c := range calls {
+			m.add(c, c.Play())
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*len(calls)), "µs/call")
+	b.Log("\n" + m.String())
+}

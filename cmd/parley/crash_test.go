@@ -18,7 +18,7 @@ import (
 // A process that is killed in the middle of reading 20 documents: the next one reads the rest, none is lost, and no
 // passage is there twice.
 //
-// Contract: 8.3
+// Contract: 8.4
 func TestKilledWhileReading(t *testing.T) {
 	for _, name := range []string{"sqlite", "postgres"} {
 		t.Run(name, func(t *testing.T) {

@@ -63,8 +63,8 @@ func TestPages(t *testing.T) {
 			}
 			for width, theme := range map[int64]string{1440: "light", 390: "dark"} {
 				b.As(width, theme)
-				if over := browsertest.JS[int](b, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
-					t.Errorf("%d pixels wider than a screen of %d", over, width)
+				if wide := browsertest.JS[int64](b, `document.documentElement.scrollWidth`); wide > width {
+					t.Errorf("%d pixels wide on a screen of %d", wide, width)
 				}
 				b.Check()
 				b.Shot(fmt.Sprintf("%s-%d-%s", v.name, width, theme))

@@ -37,7 +37,7 @@ function Thread({ item, name, changed }: { item: Item; name: string; changed: ()
           <Button onClick={() => act(`/automate/conversations/${item.id}/${t.ai_enabled ? 'disable' : 'enable'}-ai`)}>{t.ai_enabled ? 'Take over' : 'Give back to the assistant'}</Button>
           {t.state === 'open' && <Button kind="quiet" onClick={() => act(`/conversations/${item.id}/end`, {}, 'Ended.')}>End</Button>}
         </div>
-        <ol class="lines" aria-live="polite" aria-label="Messages" style={{ margin: '1rem 0' }}>{t.history.map(h => <li class={h.role === 'user' ? 'human' : ''}><small>{when(h.created_at)}{h.function_calls?.map(f => ` · ${f.name}`)}</small>{h.content}</li>)}</ol>
+        <ol class="lines" aria-live="polite" aria-label="Messages" style={{ margin: '1rem 0' }}>{t.history.map(h => <li class={h.role === 'user' ? '' : 'human'}><small>{when(h.created_at)}{h.function_calls?.map(f => ` · ${f.name}`)}</small>{h.content}</li>)}</ol>
         <form class="row" onSubmit={e => { e.preventDefault(); act(`/user/conversations/${item.id}/reply`, { message: text }).then(ok => ok && setText('')) }}><Text label="Answer as a person" value={text} onInput={setText} /><Button type="submit">Send</Button></form>
       </>}</Loaded>
     </Card>

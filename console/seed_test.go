@@ -38,7 +38,7 @@ func seed(t *testing.T, s site) []view {
 	talked := talked(t, s)
 	campaign := "/console/campaigns/" + campaign(t, s)
 	number := "/console/numbers"
-	return []view{{"talk", "/console", nil}, {"calls", "/console/calls", nil}, {"call", "/console/calls/" + talked, []string{"Tool order_status"}},
+	return []view{{"talk", "/console", nil}, {"calls", "/console/calls", nil}, {"call", "/console/calls/" + talked, []string{"Tool order_status…"}},
 		{"call-signalling", "/console/calls/" + talked, []string{"Signalling"}}, {"call-events", "/console/calls/" + talked, []string{"Events"}}, {"call-busy", "/console/calls/" + busy(t, s), nil},
 		{"usage", "/console/usage", nil}, {"assistants", "/console/assistants", nil}, {"assistants-new", "/console/assistants", []string{"New assistant"}},
 		{"assistant", "/console/assistants/" + assistant, nil}, {"assistant-tools", "/console/assistants/" + assistant, []string{"Tools"}}, {"assistant-webhooks", "/console/assistants/" + assistant, []string{"Webhooks"}},
@@ -48,7 +48,7 @@ func seed(t *testing.T, s site) []view {
 		{"campaigns", "/console/campaigns", nil}, {"campaigns-new", "/console/campaigns", []string{"New campaign"}}, {"campaign", campaign, nil}, {"campaign-edit", campaign, []string{"Edit"}}, {"campaign-leads", campaign, []string{"Add leads"}},
 		{"numbers", number, nil}, {"numbers-search", number, []string{"Search and buy"}}, {"numbers-trunks", number, []string{"SIP trunks"}}, {"numbers-trunk", number, []string{"SIP trunks", "New trunk"}}, {"numbers-ids", number, []string{"Caller IDs"}},
 		{"knowledge", "/console/knowledge", nil}, {"base", "/console/knowledge/" + base, nil}, {"base-add", "/console/knowledge/" + base, []string{"Add a document"}},
-		{"tools", "/console/tools", nil}, {"tool", "/console/tools", []string{"weather"}}, {"developers", "/console/developers", nil}, {"delivery", "/console/developers", []string{"Open delivery"}}, {"reference", "/console/reference", nil},
+		{"tools", "/console/tools", nil}, {"tool", "/console/tools", []string{"weather"}}, {"developers", "/console/developers", nil}, {"delivery", "/console/developers", []string{"Open delivery…"}}, {"reference", "/console/reference", nil},
 		{"simulator", "/console/simulator", nil}, {"simulator-whatsapp", "/console/simulator", []string{"WhatsApp customer"}}, {"simulator-money", "/console/simulator", []string{"Money"}}, {"simulator-clock", "/console/simulator", []string{"Clock"}},
 		{"settings", "/console/settings", nil}, {"nowhere", "/console/nowhere", nil}}
 }

@@ -78,7 +78,9 @@ func Call[P, R any](b *Browser, command cdp.Command[P, R], params P) {
 // JS evaluates an expression, and waits when it is a promise.
 func JS[V any](b *Browser, expression string) V {
 	b.T.Helper()
-	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[V](expression, chromedp.EvalAwaitPromise))
+	ctx, stop := context.WithTimeout(b.ctx, 2*patience)
+	defer stop()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[V](expression, chromedp.EvalAwaitPromise))
 	if err != nil {
 		b.T.Fatalf("%s: %v", expression, err)
 	}

@@ -14,7 +14,7 @@ const finder = `window.__parley = {
 	name(e) { return (e.getAttribute('aria-label') ?? e.innerText ?? '').trim().replace(/\s+/g, ' ') },
 	press(name) {
 		const all = [...this.root().querySelectorAll('button, a, [role=tab], summary, label')].filter(e => this.seen(e))
-		return all.find(e => this.name(e) === name) ?? all.find(e => this.name(e).startsWith(name))
+		return name.endsWith('…') ? all.find(e => this.name(e).startsWith(name.slice(0, -1))) : all.find(e => this.name(e) === name)
 	},
 	field(label) {
 		const all = [...this.root().querySelectorAll('label')].filter(e => this.seen(e) && this.name(e) === label)
@@ -27,7 +27,7 @@ const finder = `window.__parley = {
 	},
 }, 0`
 
-// Click presses what has this name: a button, a link, a tab, a check box.
+// Click presses what has this name: a button, a link, a tab, a check box. A name that ends in … is the beginning of one.
 func (b *Browser) Click(name string) {
 	b.T.Helper()
 	b.reach(fmt.Sprintf(`__parley.press(%s)`, strconv.Quote(name)))

@@ -478,18 +478,31 @@ func TestTypedAndWhispered(t *testing.T) {
 	})
 }
 
-// A server that stops ends its calls and takes no others.
+// deaf is a leg whose far end never confirms a hang-up.
+type deaf struct{ *linetest.Leg }
+
+func (d deaf) Hangup(ctx context.Context) error {
+	<-ctx.Done()
+	return errors.Join(ctx.Err(), d.Leg.Hangup(ctx))
+}
+
+// A server that stops ends its calls, whether or not their far ends answer, and takes no others.
 //
 // Contract: 14.5
 func TestDrain(t *testing.T) {
 	each(t, func(l *lab) {
 		l.assistant("inbound", nil)
-		leg := l.call(deskNumber)
+		leg := linetest.NewLeg(lines.Info{ID: "1", SignalID: "sig", Kind: "sip", From: "+491701234567", To: deskNumber})
+		l.Inbound(deaf{leg})
 		<-leg.Answered()
 		c := l.until(status(calls.InProgress))
 		ctx, stop := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer stop()
+		began := time.Now()
 		l.Drain(ctx)
+		if took := time.Since(began); took >= hangupTime {
+			l.t.Errorf("it waited for the far end as if it had time: %v", took)
+		}
 		if late := l.call(deskNumber); <-late.Rejected() != 503 {
 			l.t.Error("a call after the end")
 		}

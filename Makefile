@@ -4,7 +4,7 @@ GOLDEN    = $(shell grep -rl 'flag.Bool("update"' --include='*_test.go' . | xarg
 FUZZTIME ?= 30s
 STATIC   := CGO_ENABLED=0 go build -trimpath -ldflags='-s -w'
 
-.PHONY: build run test aimock deps assets check race bench bench-parts fuzz golden postgres help
+.PHONY: build run test aimock spec deps assets check race bench bench-parts fuzz golden postgres help
 
 build: assets ## one static binary: bin/parley
 	$(STATIC) -o bin/parley ./cmd/parley
@@ -13,7 +13,7 @@ run: build ## start with all defaults
 	bin/parley serve
 
 # Calls are tested in real time; a machine that was busy for a moment deserves a second, quieter look at what failed.
-test: deps assets aimock ## all tests, on SQLite and PostgreSQL
+test: deps assets aimock spec ## all tests, on SQLite and PostgreSQL
 	@go test -timeout 20m ./... >test.log 2>&1; status=$$?; cat test.log; [ $$status -eq 0 ] && exit 0; \
 	again=$$(awk '/^FAIL\t/ {print $$2}' test.log | sort -u); [ -n "$$again" ] || exit 1; \
 	echo "once more, one package at a time: $$again"; go test -count=1 -p 1 -timeout 20m $$again
@@ -21,6 +21,10 @@ test: deps assets aimock ## all tests, on SQLite and PostgreSQL
 aimock: ## the OpenAI-compatible client against an independent fake of npm, its faults included
 	@[ -d node_modules/@copilotkit/aimock ] || npm install --no-save --no-audit --no-fund --silent @copilotkit/aimock@1.43.0
 	go test -tags aimock ./providers/openai
+
+spec: ## the OpenAPI document with an independent validator of npm
+	@[ -d node_modules/.openapi/node_modules ] || npm install --no-save --no-audit --no-fund --silent --prefix node_modules/.openapi @seriousme/openapi-schema-validator@2.11.0
+	node node_modules/.openapi/node_modules/@seriousme/openapi-schema-validator/bin/validate-api-cli.js api/openapi.json
 
 deps: ## what tests need from Debian: PostgreSQL, Chromium, sipp, baresip
 	@dpkg -s $(PACKAGES) >/dev/null 2>&1 && exit 0; \

@@ -512,6 +512,9 @@ func outKindOf(t reflect.Type) kind {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
+	if t.Implements(optionalType) {
+		return outKindOf(reflect.Zero(t).Interface().(optional).optType())
+	}
 	switch t.Kind() {
 	case reflect.String:
 		return kString

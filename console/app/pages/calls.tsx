@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { get } from '../api'
-import { Badge, Choice, Empty, Loaded, Page, Pager, seconds, Text, useLoad, when } from '../ui'
+import { Badge, Choice, Empty, Loaded, Page, Pager, seconds, Text, useEvents, useLoad, when } from '../ui'
 
 export type CallRecord = {
   id: number; uuid: string; assistant_id: number | null; assistant_name: string; campaign_id: number | null; campaign_name: string | null; type: string; duration: number; status: string
@@ -15,6 +15,7 @@ const statuses = ['initiated', 'ringing', 'in-progress', 'completed', 'busy', 'n
 export function Calls() {
   const [filter, set] = useState({ status: '', type: '', phone_number: '', page: 1 })
   const calls = useLoad(() => get<PageOf<CallRecord>>('/user/calls', filter), [filter])
+  useEvents(['call'], calls.reload)
   const change = (part: Partial<typeof filter>) => set(f => ({ ...f, page: 1, ...part }))
   return (
     <Page title="Calls" sub="Every call, newest first.">

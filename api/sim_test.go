@@ -68,7 +68,7 @@ func TestSimulatorInventory(t *testing.T) {
 
 // TestClockAdvance works off what falls due in due order, each at its own moment, and says when it could not wait for it.
 //
-// Contract: 0 1.7
+// Contract: 1.7
 func TestClockAdvance(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
 		begin := s.DB.Now()

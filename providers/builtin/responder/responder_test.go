@@ -168,7 +168,8 @@ func (s *scene) evaluate(t *testing.T, history []agent.Message) (out []string) {
 		t.Fatal(err)
 	}
 	for _, f := range s.wanted {
-		b, _ := json.Marshal(got[f.Name])
+		value, _ := got.Get(f.Name)
+		b, _ := json.Marshal(value)
 		out = append(out, fmt.Sprintf("%% %s = %s", f.Name, b))
 	}
 	return out

@@ -4,7 +4,7 @@ GOLDEN    = $(shell grep -rl 'flag.Bool("update"' --include='*_test.go' . | xarg
 FUZZTIME ?= 30s
 STATIC   := CGO_ENABLED=0 go build -trimpath -ldflags='-s -w'
 
-.PHONY: build run test aimock spec deps assets check race bench bench-parts fuzz golden postgres help
+.PHONY: build run test aimock spec deps assets check race bench bench-talk bench-parts fuzz golden postgres help
 
 build: assets ## one static binary: bin/parley
 	$(STATIC) -o bin/parley ./cmd/parley
@@ -46,12 +46,14 @@ check: ## vet, staticcheck, gofmt, rooms, builds for other machines
 race: assets ## tests under the race detector; SQLite itself without it, which would be 40 times slower
 	go test -race -gcflags='modernc.org/...=-race=false' ./...
 
-bench: build ## media plane, conversations and turn taking measured, in about five minutes
+bench: bench-talk bench-parts ## everything that is measured, with its targets
+
+bench-talk: build ## media plane, conversations and turn taking, in about five minutes
 	go run ./lines/media/bench
 	go run ./cmd/bench
 	go test -count=1 -v -run TestTurnTaking ./cmd/bench -args -all
 
-bench-parts: assets ## figures of single functions
+bench-parts: assets ## API, lists, dialler, jobs, knowledge, and single functions
 	go test -run '^$$' -bench . -benchmem ./...
 
 fuzz: assets ## every fuzzer for FUZZTIME (30s)

@@ -51,6 +51,7 @@ CREATE TABLE calls (
 CREATE INDEX calls_account ON calls (account_id, id);
 CREATE INDEX calls_assistant ON calls (assistant_id, id);
 CREATE INDEX calls_campaign ON calls (campaign_id, id) WHERE campaign_id IS NOT NULL;
+CREATE INDEX calls_campaign_live ON calls (campaign_id) WHERE status IN ('initiated', 'ringing', 'in-progress');
 CREATE INDEX calls_live ON calls (account_id, type) WHERE status IN ('initiated', 'ringing', 'in-progress');
 CREATE INDEX calls_open ON calls (lease_real)
     WHERE status IN ('initiated', 'ringing', 'in-progress', 'ended', 'ended_by_customer', 'ended_by_assistant');

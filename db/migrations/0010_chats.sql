@@ -3,8 +3,8 @@ CREATE TABLE conversations (
     id                  {{id}},
     account_id          BIGINT  NOT NULL REFERENCES accounts(id),
     uuid                TEXT    NOT NULL UNIQUE,
-    assistant_id        BIGINT  NOT NULL REFERENCES assistants(id),
-    speaker_id          BIGINT  NOT NULL REFERENCES assistants(id), -- who answers: the assistant, or the one it handed over to
+    assistant_id        BIGINT REFERENCES assistants(id), -- NULL: over a sender that has none; nobody answers
+    speaker_id          BIGINT REFERENCES assistants(id), -- who answers: the assistant, or the one it handed over to
     switches            INTEGER NOT NULL DEFAULT 0,
     type                TEXT    NOT NULL CHECK (type IN ('widget', 'test', 'whatsapp', 'api')),
     state               TEXT    NOT NULL CHECK (state IN ('open', 'ended')),

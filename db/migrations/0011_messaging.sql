@@ -21,6 +21,7 @@ CREATE TABLE wa_senders (
     updated_at      BIGINT NOT NULL
 );
 CREATE INDEX wa_senders_account ON wa_senders (account_id, id);
+CREATE INDEX wa_senders_carrier ON wa_senders (carrier, carrier_ref);
 CREATE INDEX wa_senders_assistant ON wa_senders (assistant_id) WHERE assistant_id IS NOT NULL;
 
 CREATE TABLE wa_templates (
@@ -57,6 +58,7 @@ CREATE TABLE wa_contacts (
     UNIQUE (sender_id, phone_number),
     UNIQUE (sender_id, platform_id)
 );
+CREATE INDEX wa_contacts_conversation ON wa_contacts (conversation_id);
 
 CREATE TABLE wa_messages (
     id              {{id}},
@@ -65,6 +67,7 @@ CREATE TABLE wa_messages (
     conversation_id BIGINT,
     entry_id        BIGINT,
     phone_number    TEXT NOT NULL,
+    platform_id     TEXT NOT NULL DEFAULT '', -- of the customer, where the number is hidden
     outbound        BOOLEAN NOT NULL,
     initiated       BOOLEAN NOT NULL,
     kind            TEXT NOT NULL,
@@ -73,6 +76,7 @@ CREATE TABLE wa_messages (
     sid             TEXT,
     status          TEXT NOT NULL, -- sending, until the platform has answered; then the steps of a delivery; received for inbound
     price           BIGINT NOT NULL,
+    draft           TEXT NOT NULL DEFAULT '{}', -- JSON: what is stored once the platform has accepted it
     error_code      TEXT,
     error_message   TEXT,
     created_at      BIGINT NOT NULL,

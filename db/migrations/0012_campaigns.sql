@@ -35,10 +35,11 @@ CREATE TABLE leads (
 );
 CREATE INDEX leads_account ON leads (account_id, id);
 CREATE INDEX leads_campaign ON leads (campaign_id, id);
-CREATE INDEX leads_phone ON leads (campaign_id, phone_number);
+CREATE INDEX leads_phone ON leads (phone_number, campaign_id);
 CREATE INDEX leads_parent ON leads (parent_id) WHERE parent_id IS NOT NULL;
 CREATE INDEX leads_due ON leads (campaign_id, due_at, id) WHERE status IN ('scheduled', 'rescheduled');
-CREATE INDEX leads_open ON leads (campaign_id) WHERE status IN ('created', 'scheduled', 'rescheduled', 'processing');
+CREATE INDEX leads_open ON leads (campaign_id, status)
+    WHERE parent_id IS NULL AND status IN ('created', 'scheduled', 'rescheduled', 'processing');
 
 -- +goose Down
 DROP TABLE leads;

@@ -26,11 +26,15 @@ const (
 	maxSamples = 5760 // 120 ms at 48 kHz
 )
 
-// Library is libopus, compiled once. It is safe for concurrent use; every Encoder and Decoder belongs to one goroutine.
+// Library is libopus, compiled when it is first needed. It is safe for concurrent use; every Encoder and Decoder belongs
+// to one goroutine.
 type Library struct {
-	runtime wazero.Runtime
+	source func() ([]byte, error)
+	next   atomic.Uint32
+
+	mu      sync.Mutex
+	runtime wazero.Runtime // nil until it is needed
 	workers []*worker
-	next    atomic.Uint32
 }
 
 // worker is one WebAssembly instance. Its memory holds many codec states and one pair of scratch buffers.
@@ -43,51 +47,69 @@ type worker struct {
 	packet, samples                  uint32 // addresses of the scratch buffers
 }
 
-// Load compiles the module and starts one instance per core. cache may be nil.
-func Load(ctx context.Context, wasm []byte, cache wazero.CompilationCache) (*Library, error) {
-	cfg := wazero.NewRuntimeConfig()
-	if cache != nil {
-		cfg = cfg.WithCompilationCache(cache)
-	}
-	r := wazero.NewRuntimeWithConfig(ctx, cfg)
-	lib := &Library{runtime: r}
-	if err := lib.start(ctx, wasm); err != nil {
-		return nil, errors.Join(fmt.Errorf("opus: %w", err), r.Close(ctx))
-	}
-	return lib, nil
-}
+// New is the library whose module source gives. The first encoder or decoder loads it: half a second of processor time
+// and 30 MB of memory.
+func New(source func() ([]byte, error)) *Library { return &Library{source: source} }
 
-func (l *Library) start(ctx context.Context, wasm []byte) error {
-	if _, err := wasi_snapshot_preview1.Instantiate(ctx, l.runtime); err != nil {
-		return err
+// load compiles the module and starts one instance per core, once.
+func (l *Library) load(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.runtime != nil {
+		return nil
 	}
-	grown := func(context.Context, api.Module, []uint64) {}
-	_, err := l.runtime.NewHostModuleBuilder("env").NewFunctionBuilder().
-		WithGoModuleFunction(api.GoModuleFunc(grown), []api.ValueType{api.ValueTypeI32}, nil).
-		Export("emscripten_notify_memory_growth").Instantiate(ctx)
+	wasm, err := l.source()
 	if err != nil {
-		return err
+		return fmt.Errorf("opus: %w", err)
 	}
-	compiled, err := l.runtime.CompileModule(ctx, wasm)
+	ctx = context.WithoutCancel(ctx) // it stays for those that come later
+	r := wazero.NewRuntime(ctx)
+	workers, err := start(ctx, r, wasm)
 	if err != nil {
-		return err
+		return errors.Join(fmt.Errorf("opus: %w", err), r.Close(ctx))
 	}
-	for range runtime.NumCPU() {
-		mod, err := l.runtime.InstantiateModule(ctx, compiled, wazero.NewModuleConfig().WithName(""))
-		if err != nil {
-			return err
-		}
-		w := &worker{mod: mod}
-		if err := w.bind(ctx); err != nil {
-			return err
-		}
-		l.workers = append(l.workers, w)
-	}
+	l.runtime, l.workers = r, workers
 	return nil
 }
 
+func start(ctx context.Context, r wazero.Runtime, wasm []byte) (workers []*worker, err error) {
+	if _, err := wasi_snapshot_preview1.Instantiate(ctx, r); err != nil {
+		return nil, err
+	}
+	grown := func(context.Context, api.Module, []uint64) {}
+	_, err = r.NewHostModuleBuilder("env").NewFunctionBuilder().
+		WithGoModuleFunction(api.GoModuleFunc(grown), []api.ValueType{api.ValueTypeI32}, nil).
+		Export("emscripten_notify_memory_growth").Instantiate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	compiled, err := r.CompileModule(ctx, wasm)
+	if err != nil {
+		return nil, err
+	}
+	for range runtime.NumCPU() {
+		mod, err := r.InstantiateModule(ctx, compiled, wazero.NewModuleConfig().WithName(""))
+		if err != nil {
+			return nil, err
+		}
+		w := &worker{mod: mod}
+		if err := w.bind(ctx); err != nil {
+			return nil, err
+		}
+		workers = append(workers, w)
+	}
+	return workers, nil
+}
+
 // Close frees everything; encoders and decoders must not be used afterwards.
-func (l *Library) Close(ctx context.Context) error { return l.runtime.Close(ctx) }
+func (l *Library) Close(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.runtime == nil {
+		return nil
+	}
+	return l.runtime.Close(ctx)
+}
 
 func (w *worker) bind(ctx context.Context) error {
 	for name, f := range map[string]*api.Function{
@@ -130,8 +152,12 @@ func (w *worker) call(ctx context.Context, f api.Function, args ...uint64) (int3
 	return 0, fmt.Errorf("libopus error %d", int32(res[0]))
 }
 
-func (l *Library) worker() *worker {
-	return l.workers[int(l.next.Add(1))%len(l.workers)]
+// worker is the next instance in turn.
+func (l *Library) worker(ctx context.Context) (*worker, error) {
+	if err := l.load(ctx); err != nil {
+		return nil, err
+	}
+	return l.workers[int(l.next.Add(1))%len(l.workers)], nil
 }
 
 // Encoder makes mono Opus packets.
@@ -142,7 +168,10 @@ type Encoder struct {
 
 // NewEncoder makes an encoder for mono speech at rate Hz (8000, 12000, 16000, 24000 or 48000).
 func (l *Library) NewEncoder(ctx context.Context, rate int) (*Encoder, error) {
-	w := l.worker()
+	w, err := l.worker(ctx)
+	if err != nil {
+		return nil, err
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	size, err := w.call(ctx, w.encSize, 1)
@@ -195,7 +224,10 @@ type Decoder struct {
 
 // NewDecoder makes a decoder whose output is mono at rate Hz.
 func (l *Library) NewDecoder(ctx context.Context, rate int) (*Decoder, error) {
-	w := l.worker()
+	w, err := l.worker(ctx)
+	if err != nil {
+		return nil, err
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	size, err := w.call(ctx, w.decSize, 1)

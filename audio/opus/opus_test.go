@@ -9,14 +9,7 @@ import (
 )
 
 func load(t testing.TB) *opus.Library {
-	wasm, err := assets.Read("opus.wasm")
-	if err != nil {
-		t.Fatal(err)
-	}
-	lib, err := opus.Load(t.Context(), wasm, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	lib := opus.New(func() ([]byte, error) { return assets.Read("opus.wasm") })
 	t.Cleanup(func() { lib.Close(t.Context()) })
 	return lib
 }

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"sync"
 
 	"parley/agent"
+	"parley/assets"
 	"parley/audio"
 	"parley/audio/opus"
 	"parley/catalog"
@@ -27,8 +27,7 @@ import (
 type engines struct {
 	builtin *builtin.Engines
 	remote  *openai.Client // nil = not configured
-	mu      sync.Mutex
-	opus    *opus.Library // nil until the first recording came
+	opus    *opus.Library
 	cfg     config.OpenAI
 }
 
@@ -40,7 +39,8 @@ const (
 )
 
 func openEngines(ctx context.Context, cfg *config.Config) (*engines, error) {
-	e := &engines{builtin: builtin.Open(cfg.DataPath("engines")), cfg: cfg.OpenAI}
+	e := &engines{builtin: builtin.Open(cfg.DataPath("engines")), cfg: cfg.OpenAI,
+		opus: opus.New(func() ([]byte, error) { return assets.Read(opusModule) })}
 	if e.cfg.APIKey == "" && e.cfg.BaseURL == "" {
 		return e, nil
 	}
@@ -76,7 +76,7 @@ func (e *engines) Close() error {
 	if e.remote != nil {
 		e.remote.Close()
 	}
-	return errors.Join(e.closeCodec(), e.builtin.Close())
+	return errors.Join(e.opus.Close(context.Background()), e.builtin.Close())
 }
 
 // forHouse is what the rooms are told of the engines.

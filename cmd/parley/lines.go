@@ -26,7 +26,8 @@ func (s *server) lines(ctx context.Context) error {
 	if !s.cfg.Has("voice") {
 		return nil
 	}
-	if missing := assets.Missing(); slices.Contains(missing, voiceModel) {
+	missing := assets.Missing()
+	if slices.Contains(missing, voiceModel) {
 		slog.Error("no calls: this binary was built without assets; run make assets and build again", "missing", missing)
 		return nil
 	}
@@ -36,7 +37,11 @@ func (s *server) lines(ctx context.Context) error {
 	}
 	s.closers = append(s.closers, func() error { plane.Close(); return nil })
 	s.metrics.MustRegister(planeMetrics{plane})
-	codec := s.openOpus(ctx)
+	codec := s.engines.opus
+	if slices.Contains(missing, opusModule) {
+		slog.Warn("no Opus", "missing", missing)
+		codec = nil
+	}
 	board := s.house.Switchboard
 	s.background = append(s.background, board.Run)
 
@@ -116,19 +121,8 @@ func openPlane(cfg *config.Config) (*media.Plane, error) {
 	return media.New(media.Options{PortMin: from, PortMax: to, Detector: func(rate int) audio.Detector { return model.Detector(rate) }})
 }
 
-// openOpus loads the codec of browser calls; without it they use the other codec every browser has.
-func (s *server) openOpus(ctx context.Context) *opus.Library {
-	wasm, err := assets.Read("opus.wasm")
-	if err == nil {
-		var lib *opus.Library
-		if lib, err = opus.Load(ctx, wasm, nil); err == nil {
-			s.closers = append(s.closers, func() error { return lib.Close(context.Background()) })
-			return lib
-		}
-	}
-	slog.Warn("no Opus", "error", err)
-	return nil
-}
+// opusModule is the codec of browser calls; without it they use the other codec every browser has.
+const opusModule = "opus.wasm"
 
 func phoneOpus(ctx context.Context, lib *opus.Library) func() (media.Encoder, media.Decoder, error) {
 	if lib == nil {

@@ -29,13 +29,7 @@ func open(t *testing.T, withOpus bool) *Server {
 	t.Cleanup(plane.Close)
 	cfg := Config{Listen: "udp://127.0.0.1:0", Plane: plane}
 	if withOpus {
-		wasm, err := assets.Read("opus.wasm")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if cfg.Opus, err = opus.Load(t.Context(), wasm, nil); err != nil {
-			t.Fatal(err)
-		}
+		cfg.Opus = opus.New(func() ([]byte, error) { return assets.Read("opus.wasm") })
 		t.Cleanup(func() { cfg.Opus.Close(context.Background()) })
 	}
 	s, err := Open(cfg)

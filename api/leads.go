@@ -71,19 +71,20 @@ type leadVariables wire.Scalars
 
 // BindWire reads either form; values must be scalars.
 func (v *leadVariables) BindWire(b wire.Binder, in wire.Value) {
-	*v = leadVariables{}
-	merge := func(at wire.Binder, object wire.Value) {
+	var all wire.Scalars
+	read := func(at wire.Binder, object wire.Value) {
 		var s wire.Scalars
 		s.BindWire(at, object)
-		*v = leadVariables(wire.Scalars(*v).With(s...))
+		all = append(all, s...)
 	}
 	if in.IsArray() {
 		for i, object := range in.Items() {
-			merge(b.At(itoa(int64(i))), object)
+			read(b.At(itoa(int64(i))), object)
 		}
 	} else {
-		merge(b, in)
+		read(b, in)
 	}
+	*v = leadVariables(wire.Scalars{}.With(all...))
 	if len(*v) > mostVariables {
 		b.Fail("max.items", itoa(mostVariables))
 	}
@@ -272,12 +273,16 @@ func readLeads(r io.Reader, in *importIn) (rows []campaigns.ImportRow, bad []cam
 		if errors.Is(err, io.EOF) {
 			return rows, bad, nil
 		}
-		if err != nil {
+		if _, malformed := errors.AsType[*csv.ParseError](err); malformed {
 			bad = append(bad, campaigns.ImportError{Row: n, Error: "This line cannot be read"})
 			continue
 		}
+		if err != nil {
+			return nil, nil, err
+		}
 		row := campaigns.ImportRow{Row: n}
-		row.Campaign, row.Duplicates, row.Variables = campaigns.ID(in.Campaign), in.Duplicates, wire.Scalars{}
+		row.Campaign, row.Duplicates = campaigns.ID(in.Campaign), in.Duplicates
+		var found []wire.Scalar
 		for i, value := range record[:min(len(record), len(head))] {
 			switch clean := campaigns.CleanNumber(value); {
 			case head[i] == in.Phone:
@@ -287,13 +292,14 @@ func readLeads(r io.Reader, in *importIn) (rows []campaigns.ImportRow, bad []cam
 					row.Contacts = append(row.Contacts, campaigns.Contact{Phone: clean})
 				}
 			case value != "":
-				row.Variables = row.Variables.With(wire.Scalar{Name: head[i], Value: value})
+				found = append(found, wire.Scalar{Name: head[i], Value: value})
 			}
 		}
 		if !e164.MatchString(row.Phone) {
 			bad = append(bad, campaigns.ImportError{Row: n, Error: "The phone number is not a valid E.164 phone number"})
 			continue
 		}
+		row.Variables = wire.Scalars{}.With(found...)
 		row.Contacts = slices.DeleteFunc(row.Contacts, func(k campaigns.Contact) bool { return k.Phone == row.Phone })
 		rows = append(rows, row)
 	}

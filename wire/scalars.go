@@ -34,13 +34,18 @@ func (s Scalars) Get(name string) (any, bool) {
 
 // With are the scalars with more set: a known name keeps its place, a new one comes last.
 func (s Scalars) With(more ...Scalar) Scalars {
-	out := slices.Clip(slices.Clone(s))
+	out := make(Scalars, len(s), len(s)+len(more))
+	place := make(map[string]int, cap(out))
+	for i := len(s) - 1; i >= 0; i-- {
+		out[i], place[s[i].Name] = s[i], i
+	}
 	for _, x := range more {
-		if i := slices.IndexFunc(out, func(y Scalar) bool { return y.Name == x.Name }); i >= 0 {
+		if i, known := place[x.Name]; known {
 			out[i].Value = x.Value
-		} else {
-			out = append(out, x)
+			continue
 		}
+		place[x.Name] = len(out)
+		out = append(out, x)
 	}
 	return out
 }

@@ -177,8 +177,12 @@ func (s *Chats) follow(ctx context.Context, tx *db.Tx, c Conversation, t *though
 	return nil
 }
 
+// ErrAnswering says that somebody is at the answer, or was when its process ended: then it may be asked for again
+// within replyTime.
+var ErrAnswering = errors.New("chats: the message is being answered")
+
 // Continue has the assistant answer what came in over a channel since it last spoke. Nothing happens when it already
-// has, or is switched off. Two of them at once do not answer twice.
+// has, or is switched off. Two of them at once do not answer twice: one gets ErrAnswering.
 func (s *Chats) Continue(ctx context.Context, id ID) (Reply, error) {
 	ctx, stop := context.WithTimeout(ctx, replyTime)
 	defer stop()
@@ -197,8 +201,11 @@ func (s *Chats) Continue(ctx context.Context, id ID) (Reply, error) {
 	}
 	n, err := s.db.Exec(ctx, `UPDATE conversation_entries SET waits_until = $2 WHERE id = $1 AND (waits_until IS NULL OR waits_until <= $3)`,
 		last.ID, db.At(time.Now().Add(replyTime)), db.At(time.Now()))
-	if err != nil || n == 0 {
+	if err != nil {
 		return Reply{}, err
+	}
+	if n == 0 {
+		return Reply{}, ErrAnswering
 	}
 	defer func() {
 		if err := s.leave(context.WithoutCancel(ctx), id, last.ID); err != nil {

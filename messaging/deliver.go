@@ -23,8 +23,9 @@ type draft struct {
 }
 
 // freeform sends text in an open window. rate names the limit it counts for; empty = none, as for answers.
-func (m *Messaging) freeform(ctx context.Context, sender Sender, to Peer, said chats.Outgoing, rate string) (Receipted, error) {
-	msg := Message{Owner: sender.Owner, SenderID: sender.ID, Phone: to.Phone, PlatformID: to.ID, Outbound: true, Kind: "freeform", Text: said.Text, Price: m.Prices.Freeform}
+func (m *Messaging) freeform(ctx context.Context, sender Sender, with contact, said chats.Outgoing, rate string) (Receipted, error) {
+	to := with.peer()
+	msg := Message{Owner: sender.Owner, SenderID: sender.ID, TalkID: with.TalkID, Phone: to.Phone, PlatformID: to.ID, Outbound: true, Kind: "freeform", Text: said.Text, Price: m.Prices.Freeform}
 	msg.Draft.V.Said = said
 	return m.deliver(ctx, msg, Outgoing{Sender: sender, To: to.Phone, ToID: to.ID, Text: said.Text}, rate)
 }

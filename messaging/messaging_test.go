@@ -186,6 +186,45 @@ func TestKilledWhileSending(t *testing.T) {
 	})
 }
 
+// TestKilledWhileAnswering ends the process between the platform and the database, in the middle of an answer of the
+// assistant: the job that answers is done again, and the customer gets no second answer before the first counts as lost.
+//
+// Contract: 11.7 16.2
+func TestKilledWhileAnswering(t *testing.T) {
+	each(t, func(t *testing.T, l *lab) {
+		pass := func(d time.Duration) {
+			t.Helper()
+			if _, err := l.runner.Settle(t.Context(), l.d.Now().Add(d)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ask := func(id string) {
+			t.Helper()
+			var once sync.Once
+			l.platform.step = func(messaging.Outgoing) error { once.Do(func() { panic(errKilled) }); return nil }
+			_, err := l.room.Receive(t.Context(), messaging.Incoming{SenderID: l.sender.ID, From: messaging.Peer{Phone: "+491701234567"}, ID: id, Text: "Hello"})
+			l.must(err)
+			pass(time.Minute)
+		}
+		l.work()
+		ask("m1")
+		all := l.platform.all()
+		if len(all) != 1 {
+			t.Fatalf("%d answers", len(all))
+		}
+		l.must(l.room.Delivery(t.Context(), l.sender.ID, messaging.Update{SID: "SM1", Ref: all[0].Ref, Status: messaging.Sent}))
+		pass(time.Minute)
+		if got := strings.Join(l.states("wa_messages"), " "); got != "received sent" || len(l.platform.all()) != 1 {
+			t.Errorf("%s, %d answers", got, len(l.platform.all()))
+		}
+		ask("m2") // nobody calls back: it did not arrive
+		pass(10 * time.Minute)
+		if got := strings.Join(l.states("wa_messages"), " "); got != "received sent received lost queued" || len(l.platform.all()) != 3 {
+			t.Errorf("%s, %d answers", got, len(l.platform.all()))
+		}
+	})
+}
+
 // TestCallbackBeforeAnswer has the platform call back before it answers the sending.
 //
 // Contract: 11.5 14.10

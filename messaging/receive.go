@@ -110,7 +110,11 @@ func (m *Messaging) delay(s Sender) time.Duration {
 	return m.ResponseDelay
 }
 
-// reply answers everything that came within the response delay of each other together.
+// answerAgain is how long an answer waits for another one that is on its way.
+const answerAgain = 5 * time.Second
+
+// reply answers everything that came within the response delay of each other together. After a crash the platform may have
+// an answer of which nothing is known here: its callback, or the job "messaging.abandoned", says so before another is made.
 func (m *Messaging) reply(ctx context.Context, job jobs.Job) error {
 	var args replyArgs
 	if err := job.Decode(&args); err != nil {
@@ -127,11 +131,27 @@ func (m *Messaging) reply(ctx context.Context, job jobs.Job) error {
 	if due := talk.LastMessageAt.Add(m.delay(s)); due.After(m.DB.Now()) {
 		return jobs.Snooze(due)
 	}
+	switch under, err := m.underWay(ctx, args.Talk); {
+	case err != nil:
+		return err
+	case under:
+		return jobs.Snooze(m.DB.Now().Add(answerAgain))
+	}
 	_, err = m.Chats.Continue(ctx, args.Talk)
+	if errors.Is(err, chats.ErrAnswering) {
+		return jobs.Snooze(m.DB.Now().Add(answerAgain))
+	}
 	if f := fault.Of(err); err != nil && f.Kind != fault.Internal && f.Code != "UNKNOWN_ERROR" {
 		return jobs.Never(err) // refused for good: no balance, window over
 	}
 	return err
+}
+
+// underWay reports that the platform has not said yet whether it took a message of a conversation.
+func (m *Messaging) underWay(ctx context.Context, talk chats.ID) (bool, error) {
+	var n int
+	err := m.DB.Get(ctx, &n, `SELECT count(*) FROM wa_messages WHERE conversation_id = $1 AND outbound AND status = 'sending'`, talk)
+	return n > 0, err
 }
 
 func ignoreNone(err error) error {
@@ -204,7 +224,7 @@ func (c channel) Send(ctx context.Context, talk chats.Conversation, o chats.Outg
 	if !known.window(c.m.DB.Now()).Open() {
 		return sessionExpired()
 	}
-	_, err = c.m.freeform(ctx, s, known.peer(), o, "")
+	_, err = c.m.freeform(ctx, s, known, o, "")
 	return err
 }
 

@@ -108,7 +108,7 @@ func (m *Messaging) SendFreeform(ctx context.Context, owner, senderID int64, to,
 	if w := c.window(m.DB.Now()); c.TalkID == nil || !w.Open() {
 		return Receipted{Window: w}, sessionExpired()
 	}
-	return m.freeform(ctx, sender, Peer{Phone: to}, chats.Outgoing{Text: text, Human: true}, "freeform")
+	return m.freeform(ctx, sender, c, chats.Outgoing{Text: text, Human: true}, "freeform")
 }
 
 // Session is the answer of the session-status route.

@@ -10,17 +10,21 @@ import (
 	"parley/lines"
 )
 
-// traceLimit bounds what one leg keeps: a call with hours of session refreshes stays small.
-const traceLimit = 200
+// What one leg keeps is bounded: a call with hours of session refreshes, or a far end that sends large messages, stays small.
+const (
+	traceLimit = 200       // messages
+	traceBytes = 256 << 10 // of text
+)
 
 // trace collects the messages of one leg. The zero trace is ready.
 type trace struct {
 	mu   sync.Mutex
 	list []lines.Message
+	size int
 }
 
 // secrets: digest answers and what would allow to guess them, and SRTP keys.
-var secrets = regexp.MustCompile(`(?im)((?:response|nonce|cnonce|opaque)="?)[^",\s]+|(^a=crypto:\S+ \S+ inline:)[^\s|]+`)
+var secrets = regexp.MustCompile(`(?im)((?:response|nonce|cnonce|opaque)\s*=\s*"?)[^",\s]+|(^a=crypto:\S+ \S+ inline:)[^\s|]+`)
 
 func redact(text string) string { return secrets.ReplaceAllString(text, "$1$2…") }
 
@@ -38,7 +42,7 @@ func (t *trace) add(m sip.Message, sent bool) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.list) < traceLimit {
+	if t.size += len(msg.Text); len(t.list) < traceLimit && t.size <= traceBytes {
 		t.list = append(t.list, msg)
 	}
 }

@@ -34,7 +34,8 @@ func (h *House) openFile(ctx context.Context, s messaging.Sender, f messaging.Fi
 	return a, words, err
 }
 
-// keepFile fetches a file with the sender's credentials and stores it under a name that cannot be guessed.
+// keepFile fetches a file with the sender's credentials and stores it under a name that cannot be guessed. It returns what
+// of it is to be listened to.
 func (h *House) keepFile(ctx context.Context, s messaging.Sender, ref string, a *chats.Attachment) ([]byte, error) {
 	if s.Carrier != whatsapp.CarrierName {
 		return nil, fmt.Errorf("the carrier %s has no files", s.Carrier)
@@ -43,16 +44,18 @@ func (h *House) keepFile(ctx context.Context, s messaging.Sender, ref string, a 
 	if err != nil {
 		return nil, err
 	}
-	content, err := io.ReadAll(body)
+	var sound bytes.Buffer // only what is listened to is held in memory
+	from := io.Reader(body)
+	if a.Type == "audio" {
+		from = io.TeeReader(body, &sound)
+	}
+	name := rand.Text() + extension(kind)
+	err = h.Blobs.Put(ctx, "chat/"+name, from, kind)
 	if err = errors.Join(err, body.Close()); err != nil {
 		return nil, err
 	}
-	name := rand.Text() + extension(kind)
-	if err := h.Blobs.Put(ctx, "chat/"+name, bytes.NewReader(content), kind); err != nil {
-		return nil, err
-	}
 	a.URL = h.base() + "/media/chat/" + name
-	return content, nil
+	return sound.Bytes(), nil
 }
 
 // transcribe says what is spoken in a recording, in the language of the sender's assistant.
@@ -79,23 +82,7 @@ func (h *House) transcribe(ctx context.Context, s messaging.Sender, recording []
 	if err != nil {
 		return "", err
 	}
-	words, err := heard(ear, sound.PCM)
-	return words, errors.Join(err, ear.Close())
-}
-
-func heard(ear voice.Transcriber, pcm []int16) (string, error) {
-	if err := ear.Write(pcm); err != nil {
-		return "", err
-	}
-	if err := ear.EndTurn(); err != nil {
-		return "", err
-	}
-	for {
-		t, err := ear.Recv()
-		if err != nil || t.Final {
-			return t.Text, err
-		}
-	}
+	return voice.Transcribe(ear, sound.PCM)
 }
 
 // extension is how the name of a file of a type ends.

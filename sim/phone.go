@@ -415,22 +415,11 @@ func (p *phone) words(ctx context.Context, pcm []int16) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer ear.Close()
-	if err := ear.Write(pcm); err != nil {
-		return "", err
+	text, err := voice.Transcribe(ear, pcm)
+	if err != nil {
+		return "", fmt.Errorf("recognise: %w", err)
 	}
-	if err := ear.EndTurn(); err != nil {
-		return "", err
-	}
-	for {
-		t, err := ear.Recv()
-		if err != nil {
-			return "", fmt.Errorf("recognise: %w", err)
-		}
-		if t.Final {
-			return t.Text, nil
-		}
-	}
+	return text, nil
 }
 
 // noise is the sound of the place a phone is in.

@@ -3,6 +3,7 @@ package voice
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"parley/audio"
@@ -24,6 +25,26 @@ type Transcript struct {
 	Text     string
 	Final    bool
 	Language string // ISO 639-1 when the recogniser knows it, else empty
+}
+
+// Transcribe says what is spoken in a recording, at the rate that t was opened with, and closes t.
+func Transcribe(t Transcriber, pcm []int16) (text string, err error) {
+	defer func() { err = errors.Join(err, t.Close()) }()
+	if err := t.Write(pcm); err != nil {
+		return "", err
+	}
+	if err := t.EndTurn(); err != nil {
+		return "", err
+	}
+	for {
+		said, err := t.Recv()
+		if err != nil {
+			return "", err
+		}
+		if said.Final {
+			return said.Text, nil
+		}
+	}
 }
 
 // Listening is how a Transcriber is opened.

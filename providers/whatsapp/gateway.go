@@ -349,9 +349,14 @@ func (c *Client) File(ctx context.Context, s messaging.Sender, ref string) (io.R
 	if err != nil {
 		return nil, "", err
 	}
-	if res.StatusCode != http.StatusOK {
-		res.Body.Close()
-		return nil, "", fmt.Errorf("whatsapp: file: HTTP %d", res.StatusCode)
+	switch {
+	case res.StatusCode != http.StatusOK:
+		err = fmt.Errorf("whatsapp: file: HTTP %d", res.StatusCode)
+	case res.ContentLength > maxFile:
+		err = fmt.Errorf("whatsapp: file: %d bytes are too many", res.ContentLength)
+	}
+	if err != nil {
+		return nil, "", errors.Join(err, res.Body.Close())
 	}
 	return struct {
 		io.Reader

@@ -53,7 +53,7 @@ func (a *API) used(ctx context.Context) (u planUse, err error) {
 	if err != nil {
 		return u, err
 	}
-	people, err := a.Assistants.List(ctx, a.DB, who, "")
+	_, people, err := a.Assistants.Page(ctx, a.DB, who, 0, 1)
 	if err != nil {
 		return u, err
 	}
@@ -66,7 +66,7 @@ func (a *API) used(ctx context.Context) (u planUse, err error) {
 		return u, err
 	}
 	placed, err := a.Calls.PlacedToday(ctx, a.DB, who)
-	return planUse{int64(len(list)), int64(len(people)), int64(len(own)), int64(live), int64(placed)}, err
+	return planUse{int64(len(list)), int64(people), int64(len(own)), int64(live), int64(placed)}, err
 }
 
 type costOut struct {

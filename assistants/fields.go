@@ -109,9 +109,6 @@ type WidgetSettings struct {
 	ModalDescription wire.Opt[string]   `json:"modal_description" rule:"null max=120"`
 }
 
-// presence is what every Opt can be asked.
-type presence interface{ IsSet() bool }
-
 // overlay copies the fields that were sent in from over those of into; both point to structs of Opts.
 func overlay(into, from any) {
 	dst, src := reflect.ValueOf(into).Elem(), reflect.ValueOf(from).Elem()

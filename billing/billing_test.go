@@ -269,7 +269,7 @@ func TestChargesAndRefundsAreBookedOnce(t *testing.T) {
 				return err
 			})
 		}
-		if charge("1", one*6/100) || charge("1", one*6/100) {
+		if first, again := charge("1", one*6/100), charge("1", one*6/100); first || again {
 			t.Error("refused what fits")
 		}
 		b.want(t, "0.4", "0.4")

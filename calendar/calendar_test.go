@@ -223,7 +223,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-type slow struct{ error }
+type slow struct{}
 
 func (slow) Timeout() bool   { return true }
 func (slow) Temporary() bool { return true }

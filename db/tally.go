@@ -51,7 +51,7 @@ func (t *Tally) Count(ctx context.Context, q Q, owner int64, where string, args 
 	if err != nil && !errors.Is(err, ErrNone) {
 		return 0, err
 	}
-	key := fmt.Sprint(owner, where, args)
+	key := fmt.Sprintf("%d %s %#v", owner, where, args) // quoted: ("a b", "c") is not ("a", "b c")
 	t.mu.Lock()
 	one, known := t.counts[key]
 	t.mu.Unlock()

@@ -40,9 +40,11 @@ type Watched struct {
 // newRecorder begins after what the log holds already; from now on it is the only one that writes to it.
 func (s *Switchboard) newRecorder(c calls.Call) *recorder {
 	r := &recorder{board: s, call: c.ID}
-	if known, err := s.Calls.Events(s.ctx, s.DB, c.ID); err == nil {
-		r.seq = int64(len(known))
+	known, err := s.Calls.Events(s.ctx, s.DB, c.ID)
+	if err != nil {
+		s.Log.Error("log of a call not read: its events are numbered from 1", "call", c.ID, "error", err)
 	}
+	r.seq = int64(len(known))
 	s.scribe.join(r)
 	return r
 }

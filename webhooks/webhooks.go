@@ -87,7 +87,6 @@ type Webhooks struct {
 	client   *http.Client
 	longTail bool
 	changed  []func(accounts.ID, int64)
-	settled  []func(context.Context, *db.Tx, Delivery) error
 }
 
 const (

@@ -50,7 +50,6 @@ type Leg struct {
 	user   string // user part of our Contact
 	lseq   uint32
 	rseq   uint32
-	auth   sip.Header // what proved us to the trunk, repeated in the ACK
 
 	invite   *sip.Request // inbound: the INVITE to answer
 	tx       sip.ServerTransaction

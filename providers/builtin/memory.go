@@ -118,11 +118,3 @@ func (s *snapshot) restore(m *memory) error {
 	runtime.KeepAlive(s)
 	return nil
 }
-
-// bytes is what the snapshot itself holds.
-func (s *snapshot) bytes() (n int) {
-	for _, p := range s.pieces {
-		n += p.to - p.from
-	}
-	return n
-}

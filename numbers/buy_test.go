@@ -309,7 +309,7 @@ func TestRelease(t *testing.T) {
 		if _, err := p.Release(t.Context(), p.other, x.ID, false); !errors.Is(err, numbers.ErrNotFound) {
 			t.Errorf("a stranger: %v", err)
 		}
-		if _, err := p.Release(t.Context(), p.owner, x.ID, true); !errors.Is(err, numbers.ErrTrunkNotFound) {
+		if _, err := p.Release(t.Context(), p.owner, x.ID, true); !errors.Is(err, numbers.ErrNotFound) {
 			t.Errorf("not a trunk: %v", err)
 		}
 		scheduled, err := p.Release(t.Context(), p.owner, x.ID, false)

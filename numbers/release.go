@@ -15,10 +15,10 @@ import (
 func (n *Numbers) Release(ctx context.Context, owner accounts.ID, id ID, trunksOnly bool) (scheduled bool, err error) {
 	x, err := n.Get(ctx, n.db, owner, id)
 	switch {
-	case trunksOnly && (errors.Is(err, ErrNotFound) || err == nil && x.Type != SIP):
-		return false, ErrTrunkNotFound
 	case err != nil:
 		return false, err
+	case trunksOnly && x.Type != SIP:
+		return false, ErrNotFound
 	case x.State == Scheduled:
 		return false, errCancelled
 	case x.Type == Dedicated:

@@ -1,68 +1,143 @@
 package api_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"slices"
 	"strings"
 	"testing"
+	"text/tabwriter"
+	"time"
 
 	"parley/api/apitest"
 	"parley/db"
 	"parley/db/dbtest"
 )
 
-// One read with key check and one update of an assistant, against a bare net/http handler that answers as many bytes,
-// in one run: the ratio says what all our checks cost. SQLite at both settings of database.synchronous.
+const (
+	httpRounds  = 9                      // each subject's turns
+	httpTurn    = 150 * time.Millisecond // length of a turn
+	httpClients = 4                      // at once
+)
+
+// BenchmarkHTTP reads and updates an assistant through the API, with key check and everything, and compares it with a bare
+// net/http handler that answers as many bytes: all over kept connections on loopback, with the same client in the same
+// process. The subjects take turns and the median of each counts, so that a busy machine slows them alike.
 func BenchmarkHTTP(b *testing.B) {
-	s := apitest.New(b, dbtest.SQLite(b))
-	world(s)
-	size := len(s.Send("GET /user/assistant/1", "").Want(200).Body)
+	type subject struct {
+		name, method, body string
+		target             float64 // × bare; 0 = none
+		rates              []float64
+		clients            *clients
+	}
+	const change = `{"name":"Desk","speech_speed":1.1,"max_duration":300,"variables":{"city":"Berlin"}}`
+	var subjects []*subject
+	for _, engine := range []struct {
+		name         string
+		db           *db.DB
+		read, update float64
+	}{
+		{"SQLite, NORMAL", dbtest.Open(b, dbtest.SQLiteURL(b), db.Synchronous("NORMAL")), 0.35, 0.10},
+		{"SQLite, FULL", dbtest.Open(b, dbtest.SQLiteURL(b), db.Synchronous("FULL")), 0.35, 0},
+		{"PostgreSQL", dbtest.Postgres(b), 0, 0},
+	} {
+		s := apitest.New(b, engine.db)
+		world(s)
+		if len(subjects) == 0 {
+			size := len(s.Send("GET /user/assistant/1", "").Want(200).Body)
+			subjects = append(subjects, &subject{name: "bare net/http", method: "GET", clients: newClients(b, bareHandler(size), "")})
+		}
+		c := newClients(b, s.API, s.Token)
+		subjects = append(subjects, &subject{name: engine.name + ": read", method: "GET", target: engine.read, clients: c},
+			&subject{name: engine.name + ": update", method: "PUT", body: change, target: engine.update, clients: c})
+	}
+	for range httpRounds {
+		for _, one := range subjects {
+			one.rates = append(one.rates, one.clients.rate(b, one.method, one.body))
+		}
+	}
+	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(t, "\n\trequests/s\t× bare\ttarget\t\n")
+	for _, one := range subjects {
+		slices.Sort(one.rates)
+		slices.Sort(subjects[0].rates)
+		target := ""
+		if one.target > 0 {
+			target = fmt.Sprintf("≥ %.2f", one.target)
+		}
+		rate := one.rates[httpRounds/2]
+		fmt.Fprintf(t, "%s\t%.0f\t%.2f\t%s\t\n", one.name, rate, rate/subjects[0].rates[httpRounds/2], target)
+	}
+	if err := t.Flush(); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// bareHandler does the least: it reads the request and answers so many bytes.
+func bareHandler(size int) http.Handler {
 	body := strings.Repeat("x", size)
-	bare := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, body)
 	})
-	b.Run("bare", func(b *testing.B) { hammer(b, bare, "", "GET", "") })
-	b.Run("read", func(b *testing.B) { hammer(b, s.API, s.Token, "GET", "") })
-	const change = `{"name":"Desk","speech_speed":1.1,"max_duration":300,"variables":{"city":"Berlin"}}`
-	for _, mode := range []string{"NORMAL", "FULL"} {
-		b.Run("update/"+mode, func(b *testing.B) {
-			s := apitest.New(b, dbtest.Open(b, dbtest.SQLiteURL(b), db.Synchronous(mode)))
-			world(s)
-			hammer(b, s.API, s.Token, "PUT", change)
-		})
-	}
 }
 
-// hammer sends the same request over kept connections from several clients at once.
-func hammer(b *testing.B, h http.Handler, token, method, body string) {
+// clients send the same request over kept connections.
+type clients struct {
+	url, token string
+	http       *http.Client
+}
+
+func newClients(b *testing.B, h http.Handler, token string) *clients {
 	web := httptest.NewServer(h)
-	defer web.Close()
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
-	defer client.CloseIdleConnections()
-	b.ResetTimer()
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			r, err := http.NewRequest(method, web.URL+"/api/user/assistant/1", strings.NewReader(body))
-			if err != nil {
-				b.Error(err)
-				return
+	b.Cleanup(web.Close)
+	c := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: httpClients}}
+	b.Cleanup(c.CloseIdleConnections)
+	return &clients{web.URL + "/api/user/assistant/1", token, c}
+}
+
+// rate is how many requests per second are answered during a turn.
+func (c *clients) rate(b *testing.B, method, body string) float64 {
+	b.Helper()
+	began := time.Now()
+	counts := make(chan int, httpClients)
+	for range httpClients {
+		go func() {
+			n := 0
+			for ; time.Since(began) < httpTurn && c.send(b, method, body); n++ {
 			}
-			r.Header.Set("Authorization", "Bearer "+token)
-			res, err := client.Do(r)
-			if err != nil {
-				b.Error(err)
-				return
-			}
-			_, _ = io.Copy(io.Discard, res.Body)
-			res.Body.Close()
-			if res.StatusCode != 200 {
-				b.Errorf("status %d", res.StatusCode)
-				return
-			}
-		}
-	})
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "req/s")
+			counts <- n
+		}()
+	}
+	total := 0
+	for range httpClients {
+		total += <-counts
+	}
+	return float64(total) / time.Since(began).Seconds()
+}
+
+func (c *clients) send(b *testing.B, method, body string) bool {
+	r, err := http.NewRequest(method, c.url, strings.NewReader(body))
+	if err != nil {
+		b.Error(err)
+		return false
+	}
+	r.Header.Set("Authorization", "Bearer "+c.token)
+	answer, err := c.http.Do(r)
+	if err != nil {
+		b.Error(err)
+		return false
+	}
+	_, _ = io.Copy(io.Discard, answer.Body)
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		b.Errorf("%s: status %d", method, answer.StatusCode)
+		return false
+	}
+	return true
 }

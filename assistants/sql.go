@@ -2,9 +2,10 @@ package assistants
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -24,6 +25,8 @@ type row struct {
 	Folder        *int64  `db:"folder_id"`
 	InboundURL    *string `db:"inbound_webhook_url"`
 	Settings      string  `db:"settings"`
+	Tools         *string `db:"tools"` // ids
+	Labels        *string `db:"labels"`
 	CreatedAt     db.Time `db:"created_at"`
 	UpdatedAt     db.Time `db:"updated_at"`
 }
@@ -33,20 +36,20 @@ func (s *Assistants) load(ctx context.Context, q db.Q, where string, args ...any
 	var rows []row
 	err := q.Select(ctx, &rows, `
 		SELECT id, uuid, account_id, status, paused, phone_number_id, knowledgebase_id, folder_id, inbound_webhook_url,
-		       settings, created_at, updated_at
+		       settings, created_at, updated_at,
+		       (SELECT string_agg(CAST(t.tool_id AS TEXT), ',' ORDER BY t.position, t.tool_id) FROM assistant_tools t WHERE t.assistant_id = assistants.id) AS tools,
+		       (SELECT string_agg(CAST(l.label_id AS TEXT), ',' ORDER BY l.position, l.label_id) FROM assistant_labels l WHERE l.assistant_id = assistants.id) AS labels
 		FROM assistants WHERE deleted_at IS NULL AND `+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("load assistants: %w", err)
 	}
 	out := make([]Assistant, len(rows))
-	at := make(map[int64]*Assistant, len(rows))
 	for i, r := range rows {
 		if out[i], err = s.open(r); err != nil {
 			return nil, fmt.Errorf("assistant %d: %w", r.ID, err)
 		}
-		at[r.ID] = &out[i]
 	}
-	return out, s.loadLists(ctx, q, at)
+	return out, nil
 }
 
 // open turns a row into an assistant. Columns win over the document: other rooms detach by column.
@@ -56,13 +59,19 @@ func (s *Assistants) open(r row) (Assistant, error) {
 	if r.InboundURL != nil {
 		a.InboundWebhookURL = *r.InboundURL
 	}
-	if err := json.Unmarshal([]byte(r.Settings), &a.Fields); err != nil {
+	if err := wire.Unmarshal([]byte(r.Settings), &a.Fields); err != nil {
 		return a, err
 	}
 	a.Fields = fill(a.Fields)
 	a.Status = wire.Some(r.Status)
 	a.PhoneNumberID, a.KnowledgebaseID, a.FolderID = opt(r.PhoneNumber), opt(r.Knowledgebase), opt(r.Folder)
-	a.ToolIDs, a.LabelIDs = wire.Some([]int64{}), wire.Some([]int64{})
+	var err error
+	if a.ToolIDs, err = idList(r.Tools); err != nil {
+		return a, err
+	}
+	if a.LabelIDs, err = idList(r.Labels); err != nil {
+		return a, err
+	}
 	return a, s.eachKey(a.Tools.V, s.unseal)
 }
 
@@ -73,39 +82,20 @@ func opt(p *int64) wire.Opt[int64] {
 	return wire.Some(*p)
 }
 
-func (s *Assistants) loadLists(ctx context.Context, q db.Q, at map[int64]*Assistant) error {
-	if len(at) == 0 {
-		return nil
+// idList reads a list such as "3,17"; none is empty.
+func idList(list *string) (wire.Opt[[]int64], error) {
+	out := []int64{}
+	if list == nil {
+		return wire.Some(out), nil
 	}
-	keys := make([]int64, 0, len(at))
-	for id := range at {
-		keys = append(keys, id)
-	}
-	for part := range slices.Chunk(keys, 500) {
-		in, args := db.In(1, part)
-		var links []struct {
-			Assistant int64 `db:"assistant_id"`
-			Other     int64 `db:"other_id"`
-			Kind      int   `db:"kind"`
-			Position  int   `db:"position"`
-		}
-		err := q.Select(ctx, &links, `
-			SELECT assistant_id, tool_id AS other_id, 1 AS kind, position FROM assistant_tools WHERE assistant_id IN `+in+`
-			UNION ALL
-			SELECT assistant_id, label_id, 2, position FROM assistant_labels WHERE assistant_id IN `+in+`
-			ORDER BY kind, position, other_id`, args...)
+	for part := range strings.SplitSeq(*list, ",") {
+		id, err := strconv.ParseInt(part, 10, 64)
 		if err != nil {
-			return fmt.Errorf("load tools and labels of assistants: %w", err)
+			return wire.Some(out), err
 		}
-		for _, l := range links {
-			list := &at[l.Assistant].ToolIDs
-			if l.Kind == 2 {
-				list = &at[l.Assistant].LabelIDs
-			}
-			list.V = append(list.V, l.Other)
-		}
+		out = append(out, id)
 	}
-	return nil
+	return wire.Some(out), nil
 }
 
 // document is the stored form of the fields: calendar keys sealed.

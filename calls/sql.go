@@ -174,6 +174,14 @@ func (f Filter) where(owner accounts.ID) (string, []any) {
 	return strings.Join(sql, " AND "), args
 }
 
+// order is newest first, by the index that has the span of time when there is one.
+func (f Filter) order() string {
+	if f.From.IsZero() && f.To.IsZero() {
+		return "id DESC"
+	}
+	return "created_at DESC, id DESC"
+}
+
 // List gives calls of an account, newest first, and how many there are.
 func (c *Calls) List(ctx context.Context, q db.Q, owner accounts.ID, f Filter, offset, limit int) ([]Call, int, error) {
 	where, args := f.where(owner)
@@ -192,7 +200,7 @@ func (c *Calls) List(ctx context.Context, q db.Q, owner accounts.ID, f Filter, o
 		return out, total, nil
 	}
 	n := len(args)
-	err = q.Select(ctx, &out, fmt.Sprintf(`SELECT %s FROM calls WHERE %s ORDER BY id DESC LIMIT $%d OFFSET $%d`, columns, where, n+1, n+2),
+	err = q.Select(ctx, &out, fmt.Sprintf(`SELECT %s FROM calls WHERE %s ORDER BY %s LIMIT $%d OFFSET $%d`, columns, where, f.order(), n+1, n+2),
 		append(args, limit, offset)...)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list calls: %w", err)

@@ -158,8 +158,12 @@ func (c *Campaigns) Leads(ctx context.Context, q db.Q, owner int64, f LeadFilter
 	}
 	all := []Lead{}
 	args = append(args, limit, offset)
-	page := fmt.Sprintf(" ORDER BY id DESC LIMIT $%d OFFSET $%d", len(args)-1, len(args))
-	if err := q.Select(ctx, &all, `SELECT `+leadColumns+leadFrom+" WHERE l.id IN (SELECT id FROM leads WHERE "+cond+page+") ORDER BY l.id DESC", args...); err != nil {
+	order := "id DESC"
+	if !f.From.IsZero() || !f.To.IsZero() {
+		order = "created_at DESC, id DESC" // as the index that has the span of time
+	}
+	page := fmt.Sprintf(" ORDER BY %s LIMIT $%d OFFSET $%d", order, len(args)-1, len(args))
+	if err := q.Select(ctx, &all, `SELECT `+leadColumns+leadFrom+" WHERE l.id IN (SELECT id FROM leads WHERE "+cond+page+") ORDER BY l."+strings.Replace(order, ", ", ", l.", 1), args...); err != nil {
 		return nil, 0, err
 	}
 	return all, total, c.contacts(ctx, q, all)

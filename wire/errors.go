@@ -187,6 +187,13 @@ func Marshal(v any) ([]byte, error) {
 	return json.Marshal(v, marshalling)
 }
 
+// Unmarshal reads a document of ours, such as [Marshal] wrote. Everything is as encoding/json does it.
+func Unmarshal(b []byte, v any) error {
+	return json.Unmarshal(b, v, unmarshalling)
+}
+
+var unmarshalling = jsonv1.DefaultOptionsV1()
+
 var marshalling = json.JoinOptions(jsonv1.DefaultOptionsV1(),
 	json.FormatNilSliceAsNull(false), json.FormatNilMapAsNull(false), jsontext.EscapeForHTML(false), jsontext.EscapeForJS(false),
 	json.WithMarshalers(json.MarshalToFunc(func(e *jsontext.Encoder, n stdjson.Number) error {

@@ -49,6 +49,16 @@ func (o *Opt[T]) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &o.V)
 }
 
+// UnmarshalJSONFrom does the same without reading the value twice.
+func (o *Opt[T]) UnmarshalJSONFrom(in *jsontext.Decoder) error {
+	o.Set = true
+	if in.PeekKind() == 'n' {
+		o.Null = true
+		return in.SkipValue()
+	}
+	return jsonv2.UnmarshalDecode(in, &o.V)
+}
+
 // MarshalJSON writes null for left out and null alike.
 func (o Opt[T]) MarshalJSON() ([]byte, error) {
 	if !o.Has() {

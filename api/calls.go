@@ -3,8 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"net/http"
-	"strconv"
 	"time"
 
 	"parley/calls"
@@ -58,11 +56,6 @@ type transcriptEntry struct {
 
 type callRef struct {
 	ID wire.Ref `path:"id"`
-}
-
-type callStreamIn struct {
-	callRef
-	resume
 }
 
 type callsIn struct {
@@ -323,142 +316,6 @@ func (a *API) typeIntoCall(ctx context.Context, in *whisperIn) (wire.Message, er
 		return wire.Message{}, err
 	}
 	return wire.Message{Message: "The assistant was told."}, a.Switchboard.Type(ctx, c, in.Text)
-}
-
-// followCall streams a call's events: those of the log that the client has not seen first, then each as it happens, until
-// the call is over. The id of an event is its number in the log.
-func (a *API) followCall(ctx context.Context, in *callStreamIn, w http.ResponseWriter) error {
-	c, err := a.Calls.Get(ctx, a.DB, owner(ctx), in.ID)
-	if err != nil {
-		return err
-	}
-	out, err := wire.NewEvents(w)
-	if err != nil {
-		return err
-	}
-	f := follower{a: a, call: c, out: out}
-	f.seq, _ = in.after(ctx)
-	defer f.close()
-	for err == nil && !f.over {
-		err = f.round(ctx)
-	}
-	return nil // the call is over, or the client is gone
-}
-
-// follower is one client that watches a call.
-type follower struct {
-	a    *API
-	call calls.Call
-	out  *wire.Events
-	seq  int64 // last one sent
-	over bool
-
-	afar   <-chan switchboard.Watched // events of a call that another process holds; nil = not asked for
-	wanted func(context.Context)
-	forget func()
-}
-
-func (f *follower) close() {
-	if f.forget != nil {
-		f.forget()
-	}
-}
-
-// lookAgain is how often the log of a call that another process holds is read, whatever arrives.
-const lookAgain = time.Second
-
-// round sends what is new in the log, then what happens. What another process tells of its call may be lost on the way:
-// the log is read again in a moment.
-func (f *follower) round(ctx context.Context) error {
-	events, _, stop, here := f.a.Switchboard.Watch(f.call.ID)
-	if here {
-		defer stop()
-	} else if f.afar == nil {
-		f.afar, f.wanted, f.forget = f.a.Switchboard.WatchElsewhere(f.call.ID)
-	}
-	one, err := f.a.Calls.ByID(ctx, f.a.DB, f.call.ID)
-	if err != nil {
-		return err
-	}
-	f.call = one
-	list, err := f.a.Calls.Events(ctx, f.a.DB, f.call.ID)
-	if err != nil {
-		return err
-	}
-	for _, e := range list {
-		if err := f.send(e.Seq, e.At.Time(), e.Type, e.Data.V); err != nil {
-			return err
-		}
-	}
-	if f.over = one.Settled || one.Status.Final(); f.over {
-		return nil
-	}
-	if here {
-		return f.live(ctx, events)
-	}
-	f.wanted(ctx)
-	return f.listen(ctx)
-}
-
-// listen sends what another process tells of the call, until the log is due to be read again: after a moment, or when
-// something before is missing.
-func (f *follower) listen(ctx context.Context) error {
-	again := time.After(lookAgain)
-	for {
-		select {
-		case e := <-f.afar:
-			if e.Type == "" || e.Seq > f.seq+1 {
-				return nil
-			}
-			body, err := wire.Marshal(e.Data)
-			if err == nil {
-				err = f.send(e.Seq, e.At, e.Type, body)
-			}
-			if err != nil {
-				return err
-			}
-		case <-again:
-			return f.out.Ping()
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-func (f *follower) live(ctx context.Context, events <-chan switchboard.Watched) error {
-	for {
-		select {
-		case e, ok := <-events:
-			if !ok {
-				return nil
-			}
-			body, err := wire.Marshal(e.Data)
-			if err != nil {
-				return err
-			}
-			if err := f.send(e.Seq, e.At, e.Type, body); err != nil {
-				return err
-			}
-		case <-time.After(heartbeat):
-			if err := f.out.Ping(); err != nil {
-				return err
-			}
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-// send passes an event on once; one that is not in the log has no number.
-func (f *follower) send(seq int64, at time.Time, kind string, body json.RawMessage) error {
-	if seq != 0 && seq <= f.seq {
-		return nil
-	}
-	id := ""
-	if seq != 0 {
-		f.seq, id = seq, strconv.FormatInt(seq, 10)
-	}
-	return f.out.Send(id, kind, showEvent(f.call, seq, at, kind, body))
 }
 
 func (a *API) blockedNumbers(ctx context.Context, _ *struct{}) (data[[]blockedOut], error) {

@@ -1,0 +1,229 @@
+package api
+
+import (
+	"context"
+	"strconv"
+
+	"parley/messaging"
+	"parley/sim"
+	"parley/wire"
+)
+
+type simText struct {
+	sim.Text
+	At wire.Time `json:"at"`
+}
+
+type simTextsIn struct {
+	Phone wire.Opt[string] `query:"phone" rule:"e164" doc:"Of one handset; all when left out."`
+}
+
+func (a *API) simTexts(ctx context.Context, in *simTextsIn) (data[[]simText], error) {
+	if _, err := a.world(ctx); err != nil {
+		return data[[]simText]{}, err
+	}
+	all, err := a.Sim.Texts(ctx, in.Phone.V)
+	return data[[]simText]{each(all, func(t sim.Text) simText { return simText{t, wire.At(t.At.Time())} })}, err
+}
+
+// simLimit is an integer, null for unlimited, or "unknown".
+type simLimit struct {
+	value   *int64
+	unknown bool
+}
+
+// BindWire takes the three forms.
+func (l *simLimit) BindWire(b wire.Binder, v wire.Value) {
+	switch {
+	case v.IsNull():
+	case v.IsString() && v.Text() == "unknown":
+		l.unknown = true
+	default:
+		n, err := strconv.ParseInt(v.Text(), 10, 64)
+		if err != nil || n < 0 {
+			b.Fail("integer")
+		}
+		l.value = &n
+	}
+}
+
+type simSenderIn struct {
+	ID          int64              `path:"id"`
+	Phone       wire.Opt[string]   `json:"phone_number" rule:"e164"`
+	DisplayName wire.Opt[string]   `json:"display_name" rule:"max=255"`
+	Status      wire.Opt[string]   `json:"status" rule:"oneof=online|offline|connecting|pending|suspended|failed"`
+	Quality     wire.Opt[string]   `json:"quality_rating" rule:"oneof=GREEN|YELLOW|RED"`
+	Limit       wire.Opt[simLimit] `json:"messaging_limit" rule:"null"`
+	Assistant   wire.Opt[wire.Ref] `json:"assistant_id" rule:"null"`
+	Sync        bool               `json:"sync"`
+}
+
+type newSimSenderIn struct {
+	Phone       string             `json:"phone_number" rule:"required e164"`
+	DisplayName string             `json:"display_name" rule:"max=255" default:"Shop"`
+	Status      string             `json:"status" rule:"oneof=online|offline|connecting|pending|suspended|failed" default:"online"`
+	Quality     string             `json:"quality_rating" rule:"oneof=GREEN|YELLOW|RED" default:"GREEN"`
+	Limit       wire.Opt[simLimit] `json:"messaging_limit" rule:"null"`
+	Assistant   wire.Opt[wire.Ref] `json:"assistant_id" rule:"null"`
+}
+
+func (a *API) newSimSender(ctx context.Context, in *newSimSenderIn) (data[senderOut], error) {
+	id, err := a.world(ctx)
+	if err != nil {
+		return data[senderOut]{}, err
+	}
+	assistant, err := a.attachable1(ctx, in.Assistant)
+	if err != nil {
+		return data[senderOut]{}, err
+	}
+	state := messaging.SenderState{DisplayName: in.DisplayName, Status: messaging.SenderStatus(in.Status), Quality: in.Quality, Limit: in.Limit.V.value, LimitKnown: !in.Limit.V.unknown}
+	s, err := a.Sim.AddSender(ctx, id, sim.NewSender{Phone: in.Phone, AssistantID: assistant, SenderState: state})
+	return data[senderOut]{senderOf(s)}, err
+}
+
+func (a *API) changeSimSender(ctx context.Context, in *simSenderIn) (data[senderOut], error) {
+	id, err := a.world(ctx)
+	if err != nil {
+		return data[senderOut]{}, err
+	}
+	if in.Assistant.Set {
+		assistant, err := a.attachable1(ctx, in.Assistant)
+		if err != nil {
+			return data[senderOut]{}, err
+		}
+		if _, err := a.Messaging.UpdateSender(ctx, id, in.ID, messaging.SenderChange{Assistant: &assistant}); err != nil {
+			return data[senderOut]{}, sim.NotFound()
+		}
+	}
+	s, err := a.Sim.ChangeSender(ctx, id, in.ID, func(st *messaging.SenderState) {
+		st.DisplayName = in.DisplayName.Or(st.DisplayName)
+		st.Status = messaging.SenderStatus(in.Status.Or(string(st.Status)))
+		st.Quality = in.Quality.Or(st.Quality)
+		if in.Limit.Set {
+			st.Limit, st.LimitKnown = in.Limit.V.value, !in.Limit.V.unknown
+		}
+	}, in.Sync)
+	return data[senderOut]{senderOf(s)}, err
+}
+
+type simTemplateIn struct {
+	ID        int64              `path:"id"`
+	Name      wire.Opt[string]   `json:"name" rule:"max=512"`
+	Language  wire.Opt[string]   `json:"language" rule:"max=15"`
+	Category  wire.Opt[string]   `json:"category" rule:"oneof=marketing|utility|authentication"`
+	Status    wire.Opt[string]   `json:"status" rule:"oneof=approved|pending|rejected|paused|disabled|draft"`
+	Body      wire.Opt[string]   `json:"body_text" rule:"max=4096"`
+	Variables wire.Opt[[]string] `json:"variables" rule:"max=50"`
+	Synced    wire.Opt[bool]     `json:"synced"`
+	AsksCalls wire.Opt[bool]     `json:"asks_call_permission"`
+	Sync      bool               `json:"sync"`
+}
+
+func (in *simTemplateIn) over(t *messaging.TemplateState) {
+	t.Name, t.Language, t.Category = in.Name.Or(t.Name), in.Language.Or(t.Language), in.Category.Or(t.Category)
+	t.Status, t.Body = messaging.TemplateStatus(in.Status.Or(string(t.Status))), in.Body.Or(t.Body)
+	t.Variables, t.AsksCalls = in.Variables.Or(t.Variables), in.AsksCalls.Or(t.AsksCalls)
+}
+
+func (a *API) newSimTemplate(ctx context.Context, in *simTemplateIn) (data[templateOut], error) {
+	id, err := a.world(ctx)
+	if err != nil {
+		return data[templateOut]{}, err
+	}
+	if !in.Name.Has() {
+		return data[templateOut]{}, wire.Invalid(wire.Bad("name", "required"))
+	}
+	t := messaging.TemplateState{Language: "en", Category: "utility", Status: messaging.TemplateApproved, Variables: []string{}}
+	in.over(&t)
+	made, err := a.Sim.AddTemplate(ctx, id, in.ID, t, in.Synced.Or(true))
+	return data[templateOut]{templateOf(made)}, err
+}
+
+func (a *API) changeSimTemplate(ctx context.Context, in *simTemplateIn) (data[templateOut], error) {
+	id, err := a.world(ctx)
+	if err != nil {
+		return data[templateOut]{}, err
+	}
+	t, err := a.Sim.ChangeTemplate(ctx, id, in.ID, in.over, in.Sync)
+	return data[templateOut]{templateOf(t)}, err
+}
+
+type simInboundIn struct {
+	Sender int64            `json:"sender_id" rule:"required"`
+	From   string           `json:"from" rule:"required e164"`
+	Name   wire.Opt[string] `json:"name" rule:"null max=255"`
+	Text   wire.Opt[string] `json:"text" rule:"null max=65536" trim:"no"`
+	Media  []struct {
+		Type     string           `json:"type" rule:"required oneof=image|audio|video|document"`
+		URL      string           `json:"url" rule:"required url"`
+		Filename wire.Opt[string] `json:"filename" rule:"null max=255"`
+	} `json:"media" rule:"max=10"`
+	ID wire.Opt[string] `json:"id" rule:"null max=255"`
+}
+
+type simInbound struct {
+	ID string `json:"id"`
+}
+
+func (a *API) simInboundMessage(ctx context.Context, in *simInboundIn) (data[simInbound], error) {
+	id, err := a.world(ctx)
+	if err != nil {
+		return data[simInbound]{}, err
+	}
+	msg := messaging.Incoming{SenderID: in.Sender, From: messaging.Peer{Phone: in.From}, ID: in.ID.V, Name: in.Name.V, Text: in.Text.V}
+	for _, m := range in.Media {
+		msg.Files = append(msg.Files, messaging.File{Type: m.Type, URL: m.URL, Filename: m.Filename.V})
+	}
+	sid, err := a.Sim.Write(ctx, id, msg)
+	return data[simInbound]{simInbound{sid}}, err
+}
+
+type simMessagesIn struct {
+	Sender int64  `query:"sender_id"`
+	Phone  string `query:"phone"`
+}
+
+type simMessage struct {
+	SID       string    `json:"message_sid"`
+	Direction string    `json:"direction"`
+	Text      string    `json:"text"`
+	Template  *string   `json:"template"`
+	Status    string    `json:"status"`
+	At        wire.Time `json:"at"`
+}
+
+func (a *API) simMessages(ctx context.Context, in *simMessagesIn) (data[[]simMessage], error) {
+	id, err := a.world(ctx)
+	if err != nil {
+		return data[[]simMessage]{}, err
+	}
+	all, err := a.Sim.Messages(ctx, id, in.Sender, in.Phone)
+	return data[[]simMessage]{each(all, func(m sim.Shown) simMessage {
+		out := simMessage{m.SID, m.Direction, m.Text, nil, m.Status, wire.At(m.At.Time())}
+		if m.Template != "" {
+			out.Template = &m.Template
+		}
+		return out
+	})}, err
+}
+
+type simStatusIn struct {
+	SID       string `path:"message_sid"`
+	Status    string `json:"status" rule:"required oneof=sent|delivered|read|failed|undelivered"`
+	ErrorCode string `json:"error_code" rule:"max=64"`
+	ErrorText string `json:"error_message" rule:"max=1000"`
+}
+
+type simStatus struct {
+	SID    string `json:"message_sid"`
+	Status string `json:"status"`
+}
+
+func (a *API) simStatus(ctx context.Context, in *simStatusIn) (data[simStatus], error) {
+	id, err := a.world(ctx)
+	if err != nil {
+		return data[simStatus]{}, err
+	}
+	err = a.Sim.SetStatus(ctx, id, in.SID, messaging.DeliveryStatus(in.Status), in.ErrorCode, in.ErrorText)
+	return data[simStatus]{simStatus{in.SID, in.Status}}, err
+}

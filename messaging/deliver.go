@@ -52,6 +52,7 @@ func (m *Messaging) deliver(ctx context.Context, msg Message, o Outgoing, rate s
 		r, err = m.accepted(ctx, tx, msg, sid)
 		return err
 	})
+	r.Message.Status = Queued // a callback that was quicker is told by its receipt
 	return r, err
 }
 
@@ -156,12 +157,11 @@ func (m *Messaging) accepted(ctx context.Context, tx *db.Tx, msg Message, sid st
 	return r, err
 }
 
-// stored reads an accepted message as its sending answers it.
+// stored reads an accepted message, and keeps callbacks off it.
 func (m *Messaging) stored(ctx context.Context, tx *db.Tx, id int64) (r Receipted, err error) {
-	if err = tx.Get(ctx, &r.Message, `SELECT `+messageColumns+` FROM wa_messages WHERE id = $1`, id); err != nil {
+	if err = tx.Get(ctx, &r.Message, `UPDATE wa_messages SET updated_at = updated_at WHERE id = $1 RETURNING `+messageColumns, id); err != nil {
 		return r, err
 	}
-	r.Message.Status = Queued
 	if r.Message.TalkID == nil || r.Message.EntryID == nil {
 		return r, fmt.Errorf("message %d is not with its conversation", id)
 	}

@@ -244,6 +244,44 @@ func TestCallbackBeforeAnswer(t *testing.T) {
 	})
 }
 
+// TestCallbacksAtOnce has the platform call back several times at once, before it answers the sending: a failed message
+// stays failed, is reported so once and given back once.
+//
+// Contract: 11.5 14.10 16.2
+func TestCallbacksAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, l *lab) {
+		l.platform.step = func(o messaging.Outgoing) error {
+			var all sync.WaitGroup
+			for i := range 12 {
+				all.Go(func() {
+					u := messaging.Update{SID: "SM1", Ref: o.Ref, Status: []messaging.DeliveryStatus{messaging.Sent, messaging.Failed}[i%2]}
+					if err := l.room.Delivery(t.Context(), l.sender.ID, u); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+			return nil
+		}
+		if r, err := l.send("+491701234567"); err != nil || r.Message.Status != messaging.Queued {
+			t.Errorf("%+v %v", r, err)
+		}
+		l.wantMoney(100*minute, 0)
+		close(l.receipts)
+		failed := 0
+		for status := range l.receipts {
+			if status == messaging.Failed {
+				failed++
+			} else if failed > 0 {
+				t.Errorf("%s after it failed", status)
+			}
+		}
+		if got := strings.Join(l.states("wa_messages"), " "); got != "failed" || failed != 1 {
+			t.Errorf("%s, reported %d times", got, failed)
+		}
+	})
+}
+
 // TestRefusedAfterTimeout: what was answered as failed stays failed, whatever the platform says later.
 //
 // Contract: 11.5 16.2

@@ -169,7 +169,8 @@ func (a *API) simFaults(ctx context.Context, in *faultsIn) (data[faultsOut], err
 	return data[faultsOut]{faultsOut{in.Carrier.V, in.WhatsApp.V, in.Remaining}}, err
 }
 
-func (a *API) attachable1(ctx context.Context, ref wire.Opt[wire.Ref]) (*int64, error) {
+// activated finds the assistant that is to answer at a sender and makes it active; nil for none.
+func (a *API) activated(ctx context.Context, ref wire.Opt[wire.Ref]) (*int64, error) {
 	if !ref.Has() {
 		return nil, nil
 	}

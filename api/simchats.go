@@ -72,7 +72,7 @@ func (a *API) newSimSender(ctx context.Context, in *newSimSenderIn) (data[sender
 	if err != nil {
 		return data[senderOut]{}, err
 	}
-	assistant, err := a.attachable1(ctx, in.Assistant)
+	assistant, err := a.activated(ctx, in.Assistant)
 	if err != nil {
 		return data[senderOut]{}, err
 	}
@@ -87,7 +87,7 @@ func (a *API) changeSimSender(ctx context.Context, in *simSenderIn) (data[sender
 		return data[senderOut]{}, err
 	}
 	if in.Assistant.Set {
-		assistant, err := a.attachable1(ctx, in.Assistant)
+		assistant, err := a.activated(ctx, in.Assistant)
 		if err != nil {
 			return data[senderOut]{}, err
 		}

@@ -253,7 +253,7 @@ func (a *API) findSender(ctx context.Context, in *senderChangeIn) error {
 // senderChange is what a body changes on our side of a sender.
 func (a *API) senderChange(ctx context.Context, in *senderChangeIn) (ch messaging.SenderChange, err error) {
 	if in.Assistant.Set {
-		id, err := a.attachable1(ctx, in.Assistant)
+		id, err := a.activated(ctx, in.Assistant)
 		if err != nil {
 			return ch, err
 		}

@@ -83,9 +83,9 @@ func (l list) calls() (out []dialled) {
 
 func (c client) eventually(what string, ok func() bool) {
 	c.t.Helper()
-	for end := time.Now().Add(40 * time.Second); !ok(); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(patience); !ok(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
-			c.t.Fatalf("not in 40 seconds: %s", what)
+			c.t.Fatalf("not in %v: %s", patience, what)
 		}
 	}
 }

@@ -97,11 +97,11 @@ func (c *cluster) number(query string, args ...any) (n int64) {
 }
 
 // wait looks until ok, at most two minutes: processes that died are missed after half of one.
-func (c *cluster) wait(what string, ok func() bool) {
+func (c *cluster) wait(what func() string, ok func() bool) {
 	c.t.Helper()
 	for end := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
-			c.t.Fatalf("in two minutes not: %s", what)
+			c.t.Fatalf("in two minutes not: %s", what())
 		}
 	}
 }
@@ -153,9 +153,17 @@ func (c *cluster) sound() {
 // still waits until nothing goes on: no call, no lead that is due, no webhook under way.
 func (c *cluster) still() {
 	c.t.Helper()
-	c.wait("everything is over", func() bool {
-		return c.number(`SELECT (SELECT count(*) FROM calls WHERE NOT settled) + (SELECT count(*) FROM leads WHERE status IN ('created', 'scheduled', 'processing'))
-			+ (SELECT count(*) FROM webhook_deliveries WHERE status = 'pending') + (SELECT count(*) FROM wa_messages WHERE outbound AND status IN ('sending', 'queued', 'sent'))`) == 0
+	left := map[string]string{"calls": `calls WHERE NOT settled`, "leads": `leads WHERE status IN ('created', 'scheduled', 'processing')`,
+		"webhooks": `webhook_deliveries WHERE status = 'pending'`, "messages": `wa_messages WHERE outbound AND status IN ('sending', 'queued', 'sent')`}
+	var goesOn string
+	c.wait(func() string { return "everything is over, but for" + goesOn }, func() bool {
+		goesOn = ""
+		for what, where := range left {
+			if n := c.number(`SELECT count(*) FROM ` + where); n > 0 {
+				goesOn += fmt.Sprintf(" %d %s", n, what)
+			}
+		}
+		return goesOn == ""
 	})
 }
 

@@ -88,7 +88,8 @@ func (s *server) lines(ctx context.Context) error {
 
 // pretend opens the simulated telephone network and makes it the carrier of the line; nil without the simulator.
 func (s *server) pretend(plane *media.Plane, line *sip.Config) (*sim.Network, error) {
-	n, err := s.house.Network(plane, s.engines.builtin, s.engines.builtin.Listen)
+	speak, hear := s.engines.phones()
+	n, err := s.house.Network(plane, speak, hear)
 	if n == nil || err != nil {
 		return nil, err
 	}

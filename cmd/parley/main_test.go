@@ -20,6 +20,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv("PARLEY_TEST_PROGRAM") != "" {
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 		defer stop()
+		if name, on, _ := strings.Cut(sureEars, "="); os.Getenv(name) == on {
+			staged = stagedEars()
+		}
 		os.Exit(run(ctx, os.Args[1:]))
 	}
 	os.Exit(m.Run())

@@ -114,6 +114,8 @@ func TestBehaviours(t *testing.T) {
 	c.want(200, "PUT", "/sim/phones/+491701112000", `{"behaviour":"no_answer"}`)
 	ringing := c.id(c.want(200, "POST", "/user/make_call", fmt.Sprintf(`{"phone_number":"+491701112000","assistant_id":%d}`, out)), "call_id")
 	unknown := c.id(c.want(200, "POST", "/user/make_call", fmt.Sprintf(`{"phone_number":"+491701113000","assistant_id":%d}`, out)), "call_id")
+	c.want(200, "PUT", "/sim/phones/+491701114000", `{"behaviour":"voicemail"}`)
+	mailbox := c.id(c.want(200, "POST", "/user/make_call", fmt.Sprintf(`{"phone_number":"+491701114000","assistant_id":%d}`, out)), "call_id")
 	for behaviour, want := range ends {
 		one := c.until(ids[behaviour], final)
 		if got := one.Status + " " + *one.Reason; got != want || *one.By != "system" || one.Duration != 0 {
@@ -124,6 +126,10 @@ func TestBehaviours(t *testing.T) {
 	c.want(200, "POST", fmt.Sprintf("/user/calls/%d/hangup", ringing), "")
 	if one := c.until(ringing, final); one.Status != "failed" || *one.Reason != "api_hangup" {
 		t.Errorf("hung up while it rang: %+v", one)
+	}
+	// However little is understood of its greeting, a mailbox makes its tone.
+	if one := c.until(mailbox, final); one.Status != "completed" || *one.Reason != "voicemail_detected" || one.AnsweredBy != "machine" {
+		t.Errorf("a mailbox: %+v", one)
 	}
 	// A number without an entry answers and says hello.
 	c.until(unknown, func(one recorded) bool { return strings.Contains(one.Transcript, "Customer:") })

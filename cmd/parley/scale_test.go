@@ -171,7 +171,7 @@ func TestScaleOut(t *testing.T) {
 		writers.Go(func() { sids[i] = c.write(writing, at, sender, template, fmt.Sprint("thing ", i)) })
 	}
 
-	c.wait("both victims hold calls", func() bool {
+	c.wait(func() string { return "both victims hold calls" }, func() bool {
 		return c.number(`SELECT count(DISTINCT node) FROM calls WHERE status IN ('initiated', 'ringing', 'in-progress') AND node IN ($1, $2)`, c.nodes[1].name, c.nodes[2].name) == 2
 	})
 	for _, m := range c.nodes[1:] {

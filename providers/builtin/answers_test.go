@@ -3,12 +3,15 @@ package builtin
 import (
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,7 +30,15 @@ var (
 	every  = flag.Int("every", 1, "listen to every nth of them only; every third has every text once")
 )
 
-const timelines = "../../voice/pickup/testdata/answers.txt"
+// corpora are the answers and where what was noticed of them is kept.
+var corpora = []struct {
+	file    string
+	answers []answer
+	ways    int // in which each is heard
+}{
+	{"../../voice/pickup/testdata/answers.txt", answers, 2},
+	{"../../voice/pickup/testdata/heldout.txt", heldOut, 1},
+}
 
 // sound is a piece of an answer: words, a pause, or a signal.
 type sound struct {
@@ -46,11 +57,14 @@ func recorded(text string, hz float64, ms int) []sound {
 	return []sound{says(text), waits(300 * time.Millisecond), beeps(hz, time.Duration(ms)*time.Millisecond)}
 }
 
-// answers are what is heard of those who pick up. None of the texts is known to the recogniser word by word.
-var answers = []struct {
+// answer is what is heard of one who picks up.
+type answer struct {
 	class  pickup.Class
 	sounds []sound
-}{
+}
+
+// answers are what is heard of those who pick up. None of the texts is known to the recogniser word by word.
+var answers = []answer{
 	{pickup.Human, []sound{says("Hello?")}},
 	{pickup.Human, []sound{says("Yes?")}},
 	{pickup.Human, []sound{says("Hi.")}},
@@ -233,8 +247,8 @@ func withGreeting(moves []pickuptest.Move) []pickuptest.Move {
 	return moves
 }
 
-// listenToAnswers notices the beginnings of calls; only every nth.
-func listenToAnswers(t testing.TB, nth int) (calls []pickuptest.Call) {
+// listenToAnswers notices the beginnings of calls, each in some ways; only every nth.
+func listenToAnswers(t testing.TB, answers []answer, ways, nth int) (calls []pickuptest.Call) {
 	weights, err := assets.Read("silero_vad.onnx")
 	if err != nil {
 		t.Skip(err)
@@ -248,7 +262,7 @@ func listenToAnswers(t testing.TB, nth int) (calls []pickuptest.Call) {
 		t.Fatal(err)
 	}
 	for i, a := range answers {
-		for j := range 2 {
+		for j := range ways {
 			number := 3*i + j // a third way may follow
 			n := (i + 3*j) % len(conditions)
 			if number%nth != 0 {
@@ -268,23 +282,29 @@ func listenToAnswers(t testing.TB, nth int) (calls []pickuptest.Call) {
 // What was noticed of the answers is still what is noticed: a few of them are made and heard again. docs/answers.md has
 // what follows for all.
 func TestAnswersAreNoticed(t *testing.T) {
-	nth := 60
-	if *update {
-		nth = *every
+	for _, c := range corpora {
+		t.Run(strings.TrimSuffix(filepath.Base(c.file), ".txt"), func(t *testing.T) {
+			if *update {
+				keepNoticed(t, c.file, listenToAnswers(t, c.answers, c.ways, *every))
+				return
+			}
+			compareNoticed(t, c.file, listenToAnswers(t, c.answers, c.ways, 60))
+		})
 	}
-	calls := listenToAnswers(t, nth)
-	if *update {
-		f, err := os.Create(timelines)
-		if err == nil {
-			err = pickuptest.Write(f, calls)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = f.Close()
-		return
+}
+
+func keepNoticed(t *testing.T, file string, calls []pickuptest.Call) {
+	f, err := os.Create(file)
+	if err == nil {
+		err = errors.Join(pickuptest.Write(f, calls), f.Close())
 	}
-	f, err := os.Open(timelines)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func compareNoticed(t *testing.T, file string, calls []pickuptest.Call) {
+	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}

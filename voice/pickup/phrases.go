@@ -11,14 +11,15 @@ type phrases struct {
 	sure      []string // only machines
 	maybe     []string // machines more than people
 	human     []string // people
-	screening []string
+	asks      []string // for name and purpose: services that screen calls, and people at a reception
+	screening []string // only such services
 }
 
 // unmistakable is the sum of machine phrases that needs no further evidence.
 const unmistakable = 2
 
 // signs are what a text tells.
-type signs struct{ machine, human, screening, words int }
+type signs struct{ machine, human, asks, screening, words int }
 
 // scan counts the phrases in a text, each once.
 func scan(lists []phrases, text string) (s signs) {
@@ -28,6 +29,7 @@ func scan(lists []phrases, text string) (s signs) {
 	for _, p := range lists {
 		s.machine += 2*count(p.sure, line) + count(p.maybe, line)
 		s.human += count(p.human, line)
+		s.asks += count(p.asks, line)
 		s.screening += count(p.screening, line)
 	}
 	return s
@@ -76,56 +78,65 @@ var spoken = map[string]phrases{
 			"as soon as i can|as soon as possible", "thanks for calling|thank you for calling", "im sorry i missed|sorry i missed your call|missed your call"},
 		human: []string{"speaking", "how can i help|how may i help|may i help|can i help|what can i do for you|how can i direct your call", "whos this|whos calling|whos there", "good morning|good afternoon|good evening", "can you hear me",
 			"offer", "hold on|one moment|just a moment|just a second|hang on"},
-		screening: []string{"state your name|say your name and why|say your name and what|say your name and the reason|tell me your name and why", "screening service|call screening|screening this call|screening calls|using a screening",
-			"record your name and|record your name", "go ahead and say your name", "your name and the reason|your name and reason|name and reason for calling|name and the reason for|reason for your call|reason for calling|purpose of your call", "before i connect you|before i try to connect|ill see if this person is available"}},
+		asks: []string{"state your name|tell me your name", "your name and the reason|your name and reason|name and reason for calling|name and the reason for|reason for your call|reason for calling|purpose of your call", "why youre calling|what youre calling about", "before i connect you|before i try to connect|before i put you through"},
+		screening: []string{"screening service|call screening|screening this call|screening calls|using a screening", "record your name and|record your name",
+			"go ahead and say your name|say your name and why|say your name and what|say your name and the reason", "ill see if this person is available|see if this person is available"}},
 	"de": {
 		sure: []string{"nach dem ton|nach dem signalton|nach dem piepton|nach dem piep", "hinterlassen sie|hinterlasse|sprechen sie nach|nachricht hinterlassen|ihre nachricht", "anrufbeantworter|mailbox|sprachbox",
 			"die gewählte rufnummer|die von ihnen gewählte|der gewünschte gesprächspartner|kein anschluss unter dieser nummer|teilnehmer ist", "drücken sie"},
 		maybe:     []string{"nicht erreichbar|nicht zu erreichen|momentan nicht da|nicht persönlich", "rufe sie zurück|rufe zurück|melde mich|rufen sie zurück", "so bald wie möglich|schnellstmöglich", "sie haben die|hier ist der anschluss", "außerhalb unserer|öffnungszeiten"},
 		human:     []string{"am apparat", "was kann ich für sie tun|wie kann ich ihnen helfen|wie kann ich helfen", "wer ist da|wer spricht", "einen moment|moment bitte"},
-		screening: []string{"nennen sie ihren namen|sagen sie ihren namen", "grund ihres anrufs|grund für ihren anruf|warum sie anrufen", "anrufprüfung|anruffilter"}},
+		asks:      []string{"nennen sie ihren namen|sagen sie ihren namen", "grund ihres anrufs|grund für ihren anruf|warum sie anrufen"},
+		screening: []string{"anrufprüfung|anruffilter"}},
 	"fr": {
 		sure: []string{"après le bip|après le signal|après le bip sonore", "laissez un message|laissez moi un message|laisser un message|laissez votre message", "messagerie|répondeur|boîte vocale",
 			"le numéro que vous avez|votre correspondant", "appuyez sur|tapez"},
 		maybe:     []string{"pas disponible|ne suis pas disponible|absent|pas joignable", "vous rappellerai|vous rappelle|rappellerai", "dès que possible", "vous êtes bien"},
 		human:     []string{"à l appareil|à lappareil", "que puis je faire|comment puis je vous aider", "qui est à|cest qui", "ne quittez pas|un instant"},
-		screening: []string{"dites votre nom|indiquez votre nom|donnez votre nom", "raison de votre appel|motif de votre appel|pourquoi vous appelez", "filtrage"}},
+		asks:      []string{"dites votre nom|indiquez votre nom|donnez votre nom", "raison de votre appel|motif de votre appel|pourquoi vous appelez"},
+		screening: []string{"filtrage"}},
 	"es": {
 		sure: []string{"después del tono|después de la señal|al oír la señal|tras la señal", "deje un mensaje|deje su mensaje|deja un mensaje|dejar un mensaje|deja tu mensaje|grabe su mensaje", "buzón de voz|buzón|contestador",
 			"el número que ha marcado|el número marcado|el teléfono al que llama|el abonado", "pulse|marque"},
 		maybe:     []string{"no está disponible|no estoy disponible|no puedo atender|no podemos atender|no puedo contestar", "te llamaré|le llamaré|devolveré la llamada|devolveremos", "lo antes posible", "ha llamado a|se ha comunicado con"},
 		human:     []string{"al habla|al aparato", "en qué puedo ayudar|en qué le puedo ayudar|en qué puedo ayudarle", "quién es|quién habla|de parte de quién", "un momento"},
-		screening: []string{"diga su nombre|di tu nombre|indique su nombre", "motivo de su llamada|motivo de la llamada|por qué llama", "filtro de llamadas|filtrado de llamadas"}},
+		asks:      []string{"diga su nombre|di tu nombre|indique su nombre", "motivo de su llamada|motivo de la llamada|por qué llama"},
+		screening: []string{"filtro de llamadas|filtrado de llamadas"}},
 	"it": {
 		sure: []string{"dopo il segnale|dopo il bip|dopo il tono|segnale acustico", "lasciate un messaggio|lascia un messaggio|lasciare un messaggio|lasci un messaggio", "segreteria telefonica|segreteria|casella vocale",
 			"il numero da lei|il numero selezionato|lutente da lei|il cliente da lei|utente", "prema|premere"},
 		maybe:     []string{"non è disponibile|non sono disponibile|non è raggiungibile|non posso rispondere|non possiamo rispondere", "richiamerò|richiameremo|ricontatterò", "appena possibile|al più presto"},
 		human:     []string{"mi dica|come posso aiutarla|posso aiutarla", "chi parla|chi è", "un attimo|un momento"},
-		screening: []string{"dica il suo nome|pronunci il suo nome", "motivo della chiamata|motivo della sua chiamata|perché chiama", "filtro chiamate"}},
+		asks:      []string{"dica il suo nome|pronunci il suo nome", "motivo della chiamata|motivo della sua chiamata|perché chiama"},
+		screening: []string{"filtro chiamate"}},
 	"pt": {
 		sure: []string{"após o sinal|depois do sinal|após o bip|depois do bip", "deixe uma mensagem|deixe a sua mensagem|deixe sua mensagem|deixe o seu recado|deixe seu recado|grave a sua mensagem", "caixa postal|caixa de mensagens|correio de voz|atendedor",
 			"o número que marcou|o número chamado|o número para o qual|o assinante", "pressione|digite|marque"},
 		maybe:     []string{"não está disponível|não posso atender|não podemos atender|não estou disponível|indisponível", "retornarei|ligarei|retorno a ligação", "assim que possível|logo que possível"},
 		human:     []string{"em que posso ajudar|como posso ajudar|posso ajudar", "quem fala|quem é", "um momento|só um minuto"},
-		screening: []string{"diga o seu nome|diga seu nome", "motivo da chamada|motivo da ligação|motivo da sua", "filtro de chamadas"}},
+		asks:      []string{"diga o seu nome|diga seu nome", "motivo da chamada|motivo da ligação|motivo da sua"},
+		screening: []string{"filtro de chamadas"}},
 	"ro": {
 		sure: []string{"după semnalul|după ton|după bip|după semnal", "lăsați un mesaj|lasă un mesaj|lăsa un mesaj|lăsați mesajul", "mesageria vocală|căsuța vocală|robot telefonic",
 			"numărul apelat|numărul format|abonatul", "apăsați"},
 		maybe:     []string{"nu este disponibil|nu sunt disponibil|nu pot răspunde|nu putem răspunde|nu poate fi contactat", "vă voi suna|te sun|revin cu un apel", "cât mai curând"},
 		human:     []string{"cu ce vă pot ajuta|cu ce pot să vă ajut", "cine este|cine sunteți|cine e", "un moment"},
-		screening: []string{"spuneți numele|spuneți vă numele", "motivul apelului|de ce sunați", "filtrarea apelurilor"}},
+		asks:      []string{"spuneți numele|spuneți vă numele", "motivul apelului|de ce sunați"},
+		screening: []string{"filtrarea apelurilor"}},
 	"da": {
 		sure: []string{"efter tonen|efter bippet|efter klartonen", "læg en besked|lægge en besked|indtal en besked|læg besked|indtal din besked", "telefonsvarer|telefonsvareren|mobilsvar|voicemail",
 			"det nummer du har|abonnenten|personen du ringer", "tryk"},
 		maybe:     []string{"ikke tage telefonen|kan ikke træffes|ikke til stede|træffes ikke", "ringer tilbage|ringer dig op|vender tilbage", "hurtigst muligt|så snart"},
 		human:     []string{"hvad kan jeg hjælpe|kan jeg hjælpe", "hvem taler jeg med|hvem er det", "et øjeblik"},
-		screening: []string{"sig dit navn|oplys dit navn", "hvorfor du ringer|grunden til dit opkald", "opkaldsscreening"}},
+		asks:      []string{"sig dit navn|oplys dit navn", "hvorfor du ringer|grunden til dit opkald"},
+		screening: []string{"opkaldsscreening"}},
 	"lt": {
 		sure: []string{"po signalo|po garsinio signalo|po pyptelėjimo", "palikite žinutę|palikite pranešimą|palik žinutę", "balso paštas|autoatsakiklis|balso pašto",
 			"abonentas|numeris kuriuo|jūsų surinktas", "paspauskite|spauskite"},
 		maybe:     []string{"negali atsiliepti|negaliu atsiliepti|nepasiekiamas|šiuo metu negalime", "perskambinsiu|perskambinsime", "kuo greičiau|kai tik galėsiu"},
 		human:     []string{"kuo galiu padėti|kuo galėčiau padėti", "kas skambina|kas čia", "minutėlę|palaukite"},
-		screening: []string{"pasakykite savo vardą", "skambučio priežastį|kodėl skambinate", "skambučių tikrinimas"}},
+		asks:      []string{"pasakykite savo vardą", "skambučio priežastį|kodėl skambinate"},
+		screening: []string{"skambučių tikrinimas"}},
 	"ar": {
 		sure: []string{"بعد الصافرة|بعد سماع الصافرة|بعد النغمة|بعد سماع النغمة", "اترك رسالة|اترك رسالتك|ترك رسالة|اترك لي رسالة", "البريد الصوتي|المجيب الآلي",
 			"الرقم الذي طلبته|الرقم المطلوب|المشترك", "اضغط"},

@@ -189,7 +189,7 @@ func (d *Detector) Look(at time.Duration) (c Class, again time.Duration) {
 	s := d.scan
 	open := d.class == Unknown || at < correction && d.turns <= replies
 	switch {
-	case open && d.class != Fax && !d.Deaf && s.screening > 0 && s.machine < unmistakable: // also when it seemed a machine at first
+	case open && d.class != Fax && !d.Deaf && d.screens(): // also when it seemed a machine at first
 		d.settle(Screening)
 	case d.sure || d.first == Never:
 	case d.class == Human:
@@ -200,6 +200,14 @@ func (d *Detector) Look(at time.Duration) (c Class, again time.Duration) {
 		return d.decide(at)
 	}
 	return d.class, Never
+}
+
+// screens tells a service that asks who is calling from people at a reception, who ask as well: after the first utterance
+// or our greeting, or with a word of welcome. A service says what it is, or asks for name and purpose at once.
+func (d *Detector) screens() bool {
+	s := d.scan
+	atOnce := d.turns <= 1 && d.first <= d.greeted
+	return s.machine < unmistakable && s.human == 0 && (s.screening > 0 || s.asks > 1 && atOnce)
 }
 
 // decide is Look before anything was decided.

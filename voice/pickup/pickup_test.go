@@ -107,11 +107,76 @@ func TestWithoutWords(t *testing.T) {
 	}
 }
 
+// People at a reception ask for name and purpose as services that screen calls do. Who asks after a first word, after our
+// greeting, or with a word of welcome stays a person; who says that it is such a service is one whenever it says so.
+func TestReceptionists(t *testing.T) {
+	const s = time.Second
+	const asks = "please tell me your name and the reason for your call"
+	for name, c := range map[string]struct {
+		play func(d *pickup.Detector)
+		want pickup.Class
+	}{
+		"at once": {func(d *pickup.Detector) {
+			d.Speech(s/2, true)
+			d.Words(asks+" before I connect you", true)
+			d.Speech(5*s, false)
+		}, pickup.Screening},
+		"one question at once": {func(d *pickup.Detector) {
+			d.Speech(s/2, true)
+			d.Words("Baker and Sons what is the reason for your call", true)
+			d.Speech(4*s, false)
+		}, pickup.Human},
+		"with a welcome": {func(d *pickup.Detector) {
+			d.Speech(s/2, true)
+			d.Words("good morning "+asks+" before I connect you", true)
+			d.Speech(6*s, false)
+		}, pickup.Human},
+		"after a hello": {func(d *pickup.Detector) {
+			d.Speech(s/2, true)
+			d.Words("Baker and Sons", true)
+			d.Speech(s, false)
+			d.Look(3 * s)
+			d.Speech(8*s, true)
+			d.Words("and may I know the purpose of your call before I connect you, why are you calling", true)
+			d.Speech(11*s, false)
+			d.Look(11 * s)
+			d.Speech(14*s, true)
+			d.Words(asks+" before I put you through", true)
+			d.Speech(18*s, false)
+		}, pickup.Human},
+		"after our greeting": {func(d *pickup.Detector) {
+			d.Greeted(2 * s)
+			d.Speech(3*s, true)
+			d.Words(asks+" before I connect you", true)
+			d.Speech(7*s, false)
+		}, pickup.Human},
+		"a service after a hello": {func(d *pickup.Detector) {
+			d.Speech(s/2, true)
+			d.Words("hi", true)
+			d.Speech(s, false)
+			d.Look(3 * s)
+			d.Speech(4*s, true)
+			d.Words("the person you are calling is using a screening service "+asks, true)
+			d.Speech(11*s, false)
+		}, pickup.Screening},
+	} {
+		d := pickup.New()
+		c.play(d)
+		got, again := d.Look(20 * s)
+		for again != pickup.Never {
+			got, again = d.Look(again)
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
 // Once a service that asks who is calling was told, whoever comes next is told from others anew.
 func TestPutThrough(t *testing.T) {
 	d := pickup.New()
 	d.Speech(0, true)
-	d.Words("please state your name", true)
+	d.Words("please state your name and the reason for your call", true)
 	d.Speech(2*time.Second, false)
 	if got, _ := d.Look(2 * time.Second); got != pickup.Screening {
 		t.Fatal(got)

@@ -10,6 +10,7 @@ import (
 // Whoever picks up a call that we place: a person, a mailbox without and with a message for it, a fax, a service that asks
 // who is calling and then puts the call through (contract 4.2, 4.8, 4.9, 5.2, 14.5). Campaigns call mailboxes beside them.
 func TestWhoPicksUp(t *testing.T) {
+	t.Parallel()
 	c, _, _ := desk(t, t.TempDir(), sureEars)
 	assistant := func(settings string) int64 {
 		return c.id(c.want(201, "POST", "/user/assistant", `{"name":"Caller","voice_id":2,"language_id":1,"type":"outbound","mode":"pipeline","timezone":"UTC",

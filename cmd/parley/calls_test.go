@@ -111,11 +111,12 @@ func desk(t *testing.T, data string, env ...string) (c client, number string, ou
 	return c, number, assistant("outbound", "null")
 }
 
-// A conversation with the built-in engines over real signalling and audio, in both directions, and what ends calls.
+// A conversation with the built-in model and voice over real signalling and audio, in both directions, and what ends calls.
 //
 // Contract: 4.9 5.1 5.2 5.5 14.5 18.1
 func TestCalls(t *testing.T) {
-	c, number, out := desk(t, t.TempDir())
+	t.Parallel()
+	c, number, out := desk(t, t.TempDir(), sureEars)
 	inbound := func(script string) int64 {
 		return c.id(c.want(200, "POST", "/sim/calls", fmt.Sprintf(`{"from":"+491701234567","to":%q,"script":%s}`, number, script)), "data", "call_id")
 	}
@@ -123,9 +124,9 @@ func TestCalls(t *testing.T) {
 		c.want(200, "PUT", "/sim/phones/"+phone, world)
 		return c.id(c.want(200, "POST", "/user/make_call", fmt.Sprintf(`{"phone_number":%q,"assistant_id":%d}`, phone, out)), "call_id")
 	}
-	talk := inbound(`[{"wait_for":"speech_end","timeout_ms":15000},{"wait_ms":300},{"say":"When do you open?"},{"wait_for":"speech_start","timeout_ms":9000},
-		{"wait_for":"speech_end","timeout_ms":9000},{"wait_ms":4000},{"dtmf":"12#"},{"wait_ms":1500},{"hangup":true}]`)
-	answered := outbound("+491701111111", `{"behaviour":"answer","script":[{"wait_for":"speech_end","timeout_ms":15000},{"wait_ms":20000}]}`)
+	talk := inbound(`[{"wait_for":"speech_end","timeout_ms":30000},{"wait_ms":300},{"say":"When do you open?"},{"wait_for":"speech_start","timeout_ms":30000},
+		{"wait_for":"speech_end","timeout_ms":30000},{"wait_ms":4000},{"dtmf":"12#"},{"wait_ms":1500},{"hangup":true}]`)
+	answered := outbound("+491701111111", `{"behaviour":"answer","script":[{"wait_for":"speech_end","timeout_ms":30000},{"wait_ms":60000}]}`)
 	busy := outbound("+491702222222", `{"behaviour":"busy"}`)
 	wrong := outbound("+491703333333", `{"behaviour":"invalid"}`)
 
@@ -146,7 +147,7 @@ func TestCalls(t *testing.T) {
 	if one.Status != "completed" || *one.Reason != "customer_hangup" || one.AnsweredBy != "human" || one.Variables["keypad_input"] != "12" {
 		t.Errorf("talk: %+v", one)
 	}
-	for _, line := range []string{"Assistant: Map shop.\n", "\nCustomer: ", "\nAssistant: We open at nine.", "\nCustomer: [Keypad input: 12]"} {
+	for _, line := range []string{"Assistant: Map shop.\n", "\nCustomer: when do you open\n", "We open at nine.", "\nCustomer: [Keypad input: 12]"} {
 		if !strings.Contains(one.Transcript, line) {
 			t.Errorf("%q is not in\n%s", line, one.Transcript)
 		}
@@ -167,7 +168,7 @@ func TestCalls(t *testing.T) {
 func heard(t *testing.T, one recorded) {
 	t.Helper()
 	long, both := sound(t, one)
-	if long < float64(one.Duration)-2 || long > float64(one.Duration)+2 || both[0] < 20 || both[1] < 40 {
+	if long < float64(one.Duration)-5 || long > float64(one.Duration)+5 || both[0] < 20 || both[1] < 40 {
 		t.Errorf("recording: %.1f s of a call of %d s, %v blocks with sound", long, one.Duration, both)
 	}
 }
@@ -213,10 +214,12 @@ func sound(t *testing.T, one recorded) (long float64, both [2]int) {
 //
 // Contract: 14.5 16.4
 func TestKilledInACall(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
-	c, number, _ := desk(t, data)
+	c, number, _ := desk(t, data, sureEars)
 	before, _ := c.money()
 	id := c.id(c.want(200, "POST", "/sim/calls", fmt.Sprintf(`{"from":"+491701234567","to":%q,"script":[{"wait_ms":20000}]}`, number)), "data", "call_id")
+	asked := time.Now()
 	alive := c.until(id, func(one recorded) bool { return one.Transcript != "" && one.Duration >= 3 })
 	if total, available := c.money(); total != before || available >= total {
 		t.Errorf("during the call: balance %v, available %v", total, available)
@@ -225,6 +228,7 @@ func TestKilledInACall(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-c.done
+	most := int64(time.Since(asked).Seconds()) + 3 // it goes on while we ask
 	var after float64
 	for life := range 2 {
 		c.serving = startServer(t, data, nil, "--dev")
@@ -232,10 +236,10 @@ func TestKilledInACall(t *testing.T) {
 		if one.Status != "completed" || *one.Reason != "server_restart" || *one.By != "system" || one.Transcript != "Assistant: Map shop." {
 			t.Errorf("%+v", one)
 		}
-		if one.Duration < alive.Duration-1 || one.Duration > alive.Duration+3 || one.Cost <= 0 {
-			t.Errorf("life %d: %d s for %v; it was killed after %d s", life, one.Duration, one.Cost, alive.Duration)
+		if one.Duration < alive.Duration-1 || one.Duration > most || one.Cost <= 0 {
+			t.Errorf("life %d: %d s for %v; it was killed between %d and %d s", life, one.Duration, one.Cost, alive.Duration, most)
 		}
-		if long, both := sound(t, one); long > float64(one.Duration)+1 || long < float64(one.Duration)-2 || both[1] < 20 {
+		if long, both := sound(t, one); long > float64(one.Duration)+1 || long < float64(one.Duration)-4 || both[1] < 20 {
 			t.Errorf("recording of %v s, %v blocks with sound, in a call of %d s", long, both, one.Duration)
 		}
 		total, available := c.money()

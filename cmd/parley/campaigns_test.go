@@ -112,7 +112,8 @@ func (c client) advance(by time.Duration) {
 func eachManual(t *testing.T, test func(c client, assistant int64)) {
 	for _, kind := range []string{"sqlite", "postgres"} {
 		t.Run(kind, func(t *testing.T) {
-			env := []string{"PARLEY_CLOCK_MODE=manual", "PARLEY_LIMITS_PER_KEY_PER_MINUTE=0"}
+			t.Parallel()
+			env := []string{"PARLEY_CLOCK_MODE=manual", "PARLEY_LIMITS_PER_KEY_PER_MINUTE=0", sureEars}
 			if kind == "postgres" {
 				env = append(env, "PARLEY_DATABASE_URL="+dbtest.PostgresURL(t))
 			}
@@ -132,6 +133,7 @@ func eachManual(t *testing.T, test func(c client, assistant int64)) {
 //
 // Contract: 6.1 6.2 6.6 14.3 14.4 14.5
 func TestCampaignOnSimulatedPhones(t *testing.T) {
+	t.Parallel()
 	eachManual(t, func(c client, assistant int64) {
 		phone := func(number, world string) { c.want(200, "PUT", "/sim/phones/"+number, world) }
 		talk := `{"behaviour":"answer","ring_ms":0,"script":[{"wait_for":"speech_end","timeout_ms":15000},{"say":"Good morning to you"},{"wait_ms":300},{"hangup":true}]}`
@@ -203,6 +205,7 @@ func TestCampaignOnSimulatedPhones(t *testing.T) {
 //
 // Contract: 6.2 6.4 14.3 14.4
 func TestCampaignHours(t *testing.T) {
+	t.Parallel()
 	eachManual(t, func(c client, assistant int64) {
 		c.want(200, "PUT", "/sim/phones/+491701000001", `{"behaviour":"answer","script":[{"wait_ms":60000}]}`)
 		open := c.clock().Add(2 * time.Hour).UTC()

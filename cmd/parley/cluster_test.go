@@ -96,12 +96,13 @@ func (c *cluster) number(query string, args ...any) (n int64) {
 	return n
 }
 
-// wait looks until ok, at most two minutes: processes that died are missed after half of one.
+// wait looks until ok, at most four minutes: processes that died are missed after half of one, and what they
+// were about to deliver is tried again later.
 func (c *cluster) wait(what func() string, ok func() bool) {
 	c.t.Helper()
-	for end := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(4 * time.Minute); !ok(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
-			c.t.Fatalf("in two minutes not: %s", what())
+			c.t.Fatalf("in four minutes not: %s", what())
 		}
 	}
 }
@@ -201,7 +202,7 @@ func (c client) stream(ctx context.Context, call int64) <-chan string {
 // sees waits for an event that contains some text.
 func (c client) sees(events <-chan string, text string) {
 	c.t.Helper()
-	limit := time.After(time.Minute)
+	limit := time.After(patience)
 	var seen []string
 	for {
 		select {

@@ -20,8 +20,10 @@ import (
 //
 // Contract: 8.4
 func TestKilledWhileReading(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"sqlite", "postgres"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			data := t.TempDir()
 			url, env := "sqlite:"+filepath.Join(data, "parley.db"), []string{"PARLEY_ROLES=api,work"}
 			if name == "postgres" {

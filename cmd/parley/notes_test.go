@@ -47,6 +47,7 @@ func noteOf(t *testing.T, words string) []byte {
 //
 // Contract: 11.7
 func TestVoiceNote(t *testing.T) {
+	t.Parallel()
 	note := noteOf(t, "When do you open?")
 	files := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write(note) }))
 	defer files.Close()
@@ -56,7 +57,7 @@ func TestVoiceNote(t *testing.T) {
 	sender := c.id(c.want(200, "POST", "/sim/whatsapp/senders", fmt.Sprintf(`{"phone_number":"+14155550123","assistant_id":%d}`, assistant)), "data", "id")
 	c.want(200, "POST", "/sim/whatsapp/inbound", fmt.Sprintf(`{"sender_id":%d,"from":"+491701234567","media":[{"type":"audio","url":"%s/note.ogg","filename":"note.ogg"}]}`, sender, files.URL))
 	shown := ""
-	for end := time.Now().Add(30 * time.Second); !strings.Contains(shown, "We open at nine.") && time.Now().Before(end); {
+	for end := time.Now().Add(patience); !strings.Contains(shown, "We open at nine.") && time.Now().Before(end); {
 		c.want(200, "POST", "/sim/clock/advance", `{"seconds":2}`)
 		shown = c.want(200, "GET", "/sim/whatsapp/messages", "")
 	}

@@ -62,8 +62,12 @@ func (s *serving) stop(t *testing.T) {
 //
 // Contract: 1.3 16.1 16.3
 func TestOperator(t *testing.T) {
+	t.Parallel()
 	for name, url := range map[string]func(testing.TB) string{"sqlite": func(testing.TB) string { return "" }, "postgres": dbtest.PostgresURL} {
-		t.Run(name, func(t *testing.T) { testOperator(t, url) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testOperator(t, url)
+		})
 	}
 }
 

@@ -264,7 +264,7 @@ func (m *Messaging) Delivery(ctx context.Context, sender int64, u Update) error 
 	})
 }
 
-// sent finds the message of a callback.
+// sent finds the message of a callback and keeps other callbacks of it waiting.
 func (m *Messaging) sent(ctx context.Context, tx *db.Tx, sender int64, u Update) (msg Message, err error) {
 	err = tx.Get(ctx, &msg, `UPDATE wa_messages SET updated_at = updated_at WHERE sender_id = $1 AND sid = $2 AND outbound RETURNING `+messageColumns, sender, u.SID)
 	if !errors.Is(err, db.ErrNone) {
@@ -277,8 +277,11 @@ func (m *Messaging) sent(ctx context.Context, tx *db.Tx, sender int64, u Update)
 	if err != nil {
 		return msg, err
 	}
-	r, err := m.accepted(ctx, tx, msg, u.SID)
-	return r.Message, err
+	if _, err := m.accepted(ctx, tx, msg, u.SID); err != nil {
+		return msg, err
+	}
+	// Somebody else may have been quicker, and the next callback at work.
+	return msg, tx.Get(ctx, &msg, `UPDATE wa_messages SET updated_at = updated_at WHERE id = $1 RETURNING `+messageColumns, msg.ID)
 }
 
 // report queues the message-status webhook of a step.

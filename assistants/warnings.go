@@ -118,7 +118,7 @@ func (j *judgement) warnTools() {
 	for i, t := range j.in.Tools.V {
 		key := j.at("tools", i)
 		switch s := t.Spec.(type) {
-		case *CallTransfer, *DTMFInput:
+		case *CallTransfer:
 			j.note(key, warnPending)
 		case *WarmCallTransfer:
 			j.note(key, warnPending)

@@ -3,6 +3,7 @@ package switchboard
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"slices"
 	"testing"
 
@@ -52,6 +53,46 @@ func TestCalendarInCalls(t *testing.T) {
 		got, err := l.Calls.End(t.Context(), d, call.ID, calls.Over{Reason: calls.CustomerHangup, Keypad: "12"})
 		if want := `{"booking_uid":"b7","booking_start":"2027-03-02T10:00:00+01:00","booking_status":"accepted","keypad_input":"12"}`; err != nil || got.Variables.V.String() != want {
 			t.Error(got.Variables.V, err)
+		}
+	})
+}
+
+// menu is a model that presses keys as soon as it hears something, and then says so.
+type menu struct{ parrot }
+
+func (m menu) Reply(ctx context.Context, r agent.Request) iter.Seq2[agent.Chunk, error] {
+	if r.Purpose != agent.PurposeTurn || r.Messages[len(r.Messages)-1].Role != agent.RoleUser {
+		return m.parrot.Reply(ctx, r)
+	}
+	return func(yield func(agent.Chunk, error) bool) {
+		yield(agent.Chunk{Call: &agent.ToolCall{ID: "1", Name: "send_dtmf", Arguments: json.RawMessage(`{"digits":"1w2#"}`)}}, nil)
+	}
+}
+
+// TestKeysInCalls presses keys in an automated menu; the log says which.
+//
+// Contract: 4.4
+func TestKeysInCalls(t *testing.T) {
+	each(t, func(l *lab) {
+		l.Engines.Minds["fake"] = func(string) agent.Model { return menu{} }
+		l.assistant("inbound", func(f *assistants.Fields) {
+			l.must(json.Unmarshal([]byte(`[{"type":"dtmf_input"}]`), &f.Tools.V))
+			f.Tools.Set = true
+		})
+		leg := l.call(deskNumber)
+		<-leg.Answered()
+		c := l.until(status(calls.InProgress))
+		watched, _, stop, _ := l.watch(c.ID)
+		defer stop()
+		l.heard(watched, "turn.assistant")
+		say(leg.Line())
+		if e := l.heard(watched, "dtmf.out"); e.Data != (voice.KeysSent{Digits: "1w2#"}) {
+			l.t.Errorf("%+v", e.Data)
+		}
+		leg.FarHangup()
+		l.until(status(calls.Completed))
+		if pressed := leg.Line().Digits; !slices.Equal(pressed, []string{"1w2#"}) {
+			l.t.Errorf("pressed %q", pressed)
 		}
 	})
 }

@@ -13,6 +13,7 @@ func world(s *apitest.Server) {
 	s.Send("POST /user/tools", `{"name":"shop","description":"d","endpoint":"https://x.example","method":"GET"}`).Want(201)
 	s.Send("POST /user/folder", `{"name":"Acme"}`).Want(201)
 	s.Send("POST /user/label", `{"name":"Acme"}`).Want(201)
+	s.Send("POST /user/phone-numbers/caller-ids", `{"phone_number":"+491701230077"}`).Want(201)
 }
 
 // TestMutations sends bad input to every writing route: never a 5xx, always the documented shape, and what is refused

@@ -17,10 +17,10 @@ import (
 
 type deliveriesIn struct {
 	wire.CursorPaging
-	Event          wire.Opt[string] `query:"event" rule:"oneof=call.completed|inbound_call.completed|conversation.ended|message_status"`
-	Status         wire.Opt[string] `query:"status" rule:"oneof=pending|succeeded|failed"`
-	CallID         wire.Opt[int64]  `query:"call_id"`
-	ConversationID wire.Opt[int64]  `query:"conversation_id"`
+	Event          wire.Opt[string]   `query:"event" rule:"oneof=call.completed|inbound_call.completed|conversation.ended|message_status"`
+	Status         wire.Opt[string]   `query:"status" rule:"oneof=pending|succeeded|failed"`
+	CallID         wire.Opt[wire.Ref] `query:"call_id"`
+	ConversationID wire.Opt[wire.Ref] `query:"conversation_id"`
 }
 
 type deliveryOut struct {
@@ -56,7 +56,10 @@ func (a *API) deliveries(ctx context.Context, in *deliveriesIn) (wire.CursorPage
 	if err != nil {
 		return wire.CursorPage[deliveryOut]{}, err
 	}
-	f := webhooks.Filter{Event: in.Event.V, Status: in.Status.V, CallID: in.CallID.V, ConversationID: in.ConversationID.V}
+	f, err := a.deliveryFilter(ctx, in)
+	if err != nil {
+		return wire.CursorPage[deliveryOut]{}, err
+	}
 	list, more, err := a.Webhooks.Log(ctx, owner(ctx), f, at, in.PerPage)
 	if err != nil {
 		return wire.CursorPage[deliveryOut]{}, err
@@ -71,6 +74,34 @@ func (a *API) deliveries(ctx context.Context, in *deliveriesIn) (wire.CursorPage
 		}
 	}
 	return wire.NewCursorPage(ctx, in.PerPage, each(list, showDelivery), next, prev), nil
+}
+
+// deliveryFilter reads the filters.
+func (a *API) deliveryFilter(ctx context.Context, in *deliveriesIn) (webhooks.Filter, error) {
+	call, err := idOf(in.CallID.V, func(ref wire.Ref) (int64, error) {
+		c, err := a.Calls.Get(ctx, a.DB, owner(ctx), ref)
+		return int64(c.ID), err
+	})
+	if err != nil {
+		return webhooks.Filter{}, err
+	}
+	chat, err := idOf(in.ConversationID.V, func(ref wire.Ref) (int64, error) {
+		c, err := a.Chats.Get(ctx, a.DB, owner(ctx), ref)
+		return int64(c.ID), err
+	})
+	return webhooks.Filter{Event: in.Event.V, Status: in.Status.V, CallID: call, ConversationID: chat}, err
+}
+
+// idOf is the id that a reference means; one that nothing has when its uuid is unknown.
+func idOf(ref wire.Ref, find func(wire.Ref) (int64, error)) (int64, error) {
+	if ref.UUID == "" {
+		return ref.ID, nil
+	}
+	id, err := find(ref)
+	if fault.Is(err, fault.NotFound) {
+		return -1, nil
+	}
+	return id, err
 }
 
 func showDelivery(d webhooks.Delivery) deliveryOut {

@@ -85,7 +85,16 @@ func TestConversationEndedWebhook(t *testing.T) {
 				t.Errorf("%s: %s", path, got)
 			}
 		}
-		s.Send("GET /user/webhook-deliveries?conversation_id=1&status=succeeded", "").Want(200, log.Body)
+		for _, filter := range []string{"conversation_id=1&status=succeeded", "conversation_id=" + chat} {
+			if got := s.Send("GET /user/webhook-deliveries?"+filter, "").Want(200); got.Text("data.0.id") != log.Text("data.0.id") {
+				t.Errorf("%s: %s", filter, got.Body)
+			}
+		}
+		for _, filter := range []string{"conversation_id=2", "conversation_id=5d1c3c1e-1111-4a8f-9c43-9a3a3f0f2d11", "call_id=5d1c3c1e-1111-4a8f-9c43-9a3a3f0f2d11", "call_id=1"} {
+			if got := s.Send("GET /user/webhook-deliveries?"+filter, "").Want(200); got.Text("data") != "[]" {
+				t.Errorf("%s: %s", filter, got.Body)
+			}
+		}
 		s.Send("POST /user/webhook-deliveries/"+log.Text("data.0.id")+"/replay", "").Want(200, `{"message":"Webhook queued"}`)
 		if again := <-bodies; again != got {
 			t.Error(again)
@@ -104,6 +113,7 @@ func TestConversationEndedWebhook(t *testing.T) {
 func TestCallWebhooks(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
 		at := db.At(time.Date(2027, 3, 1, 8, 0, 0, 0, time.UTC))
+		real := at + 86_400e6 // lines have real times, reports durable ones
 		text := func(s string) *string { return &s }
 		reason, assistant := calls.CustomerHangup, assistants.ID(7)
 		hook := calls.Webhook{Active: true, URL: "https://x.example/post", OnlyCompleted: true, Recording: true, InboundURL: "https://x.example/in"}
@@ -111,8 +121,8 @@ func TestCallWebhooks(t *testing.T) {
 			AssistantPhone: text("+4930123456"), ClientPhone: text("+491701234567"), RequestID: text("req-1"), Recording: text("recordings/9f2c.wav"),
 			Snapshot:       db.JSON[calls.Snapshot]{V: calls.Snapshot{AssistantUUID: "5d1c3c1e-1111-4a8f-9c43-9a3a3f0f2d11", Webhook: hook}},
 			InputVariables: db.JSON[wire.Scalars]{V: wire.Scalars{{Name: "customer_name", Value: "Mia"}}}, Evaluation: db.JSON[wire.Scalars]{V: wire.Scalars{{Name: "status", Value: false}}},
-			Entries:    db.JSON[[]calls.Entry]{V: []calls.Entry{{Text: "Hello.", Assistant: true, At: int64(at) + 500000}, {Text: "Please call tomorrow.", At: int64(at) + 1500000, Interrupted: true}}},
-			AnsweredBy: calls.Human, Seconds: 34, AICost: 5666667, CarrierCost: 1000000, CreatedAt: at, EndedAt: at + 52e6}
+			Entries:    db.JSON[[]calls.Entry]{V: []calls.Entry{{Text: "Hello.", Assistant: true, At: int64(real) + 500000}, {Text: "Please call tomorrow.", At: int64(real) + 1500000, Interrupted: true}}},
+			AnsweredBy: calls.Human, Seconds: 34, AICost: 5666667, CarrierCost: 1000000, CreatedAt: at, CreatedReal: real, EndedAt: at + 52e6}
 		report := func(c calls.Call) []string {
 			t.Helper()
 			if _, err := s.DB.Exec(t.Context(), `DELETE FROM webhook_deliveries`); err != nil {

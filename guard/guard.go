@@ -19,9 +19,9 @@ import (
 )
 
 var (
-	// ErrInvalid is a URL nobody could fetch: no http or https, no host, credentials in it, longer than 2048 characters.
+	// ErrInvalid is a URL nobody could fetch: no http or https, no host, longer than 2048 characters.
 	ErrInvalid = errors.New("invalid URL")
-	// ErrRefused is an address that policy forbids; its text is what customers read.
+	// ErrRefused is an address, or a URL with credentials, that policy forbids; its text is what customers read.
 	ErrRefused = errors.New("address not allowed")
 )
 
@@ -62,21 +62,21 @@ func ParseAllow(cidrs []string, dev bool) ([]netip.Prefix, error) {
 	return out, nil
 }
 
-// CheckURL says whether a URL may be stored: nil, ErrInvalid, or ErrRefused for a literal address that policy forbids.
+// CheckURL says whether a URL may be stored: nil, ErrInvalid, or ErrRefused for credentials or a literal address that policy forbids.
 // A host name passes; what it resolves to is checked at each connection.
 func (g *Guard) CheckURL(raw string) error {
 	if len([]rune(raw)) > 2048 {
 		return ErrInvalid
 	}
 	u, err := url.Parse(raw)
-	if err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil || !validPort(u.Port()) {
+	if err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") || !validPort(u.Port()) {
 		return ErrInvalid
 	}
 	host := u.Hostname()
 	if strings.ContainsAny(host, " \t{}<>\"'|\\^`") {
 		return ErrInvalid
 	}
-	if ip, ok := literal(host); ok && !g.Allowed(ip) {
+	if ip, ok := literal(host); u.User != nil || ok && !g.Allowed(ip) {
 		return ErrRefused
 	}
 	return nil

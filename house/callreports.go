@@ -2,6 +2,7 @@ package house
 
 import (
 	"context"
+	"time"
 
 	"parley/calls"
 	"parley/db"
@@ -44,7 +45,7 @@ func (h *House) callBody(ctx context.Context, tx *db.Tx, c calls.Call) (webhooks
 	b := webhooks.Call{ID: int64(c.ID), CustomerPhone: c.ClientPhone, AssistantPhone: c.AssistantPhone, Duration: c.Seconds, Status: string(c.Status),
 		ExtractedVariables: c.Evaluation.V, InputVariables: c.InputVariables.V, Transcript: c.Transcript(),
 		CreatedAt: wire.At(c.CreatedAt.Time()), FinishedAt: wire.At(c.EndedAt.Time()), Type: string(c.Type), AssistantUUID: c.Snapshot.V.AssistantUUID,
-		UUID: c.UUID, AnsweredBy: string(c.AnsweredBy), FormattedTranscript: c.Formatted(), TranscriptEntries: transcriptEntries(c.Entries.V),
+		UUID: c.UUID, AnsweredBy: string(c.AnsweredBy), FormattedTranscript: c.Formatted(), TranscriptEntries: transcriptEntries(c),
 		Variables: c.Variables.V, TotalCost: c.TotalCost()}
 	if c.AssistantID != nil {
 		b.AssistantID = int64(*c.AssistantID)
@@ -75,10 +76,11 @@ func (h *House) base() string {
 }
 
 // transcriptEntries are the lines of a transcript as customers read them.
-func transcriptEntries(entries []calls.Entry) []webhooks.TranscriptEntry {
-	out := make([]webhooks.TranscriptEntry, len(entries))
-	for i, e := range entries {
-		out[i] = webhooks.TranscriptEntry{Text: e.Text, Type: "transcript", Sender: "human", Timestamp: float64(e.At) / 1e6, Interrupted: e.Interrupted}
+func transcriptEntries(c calls.Call) []webhooks.TranscriptEntry {
+	out := make([]webhooks.TranscriptEntry, len(c.Entries.V))
+	for i, e := range c.Entries.V {
+		at := c.Durable(time.UnixMicro(e.At))
+		out[i] = webhooks.TranscriptEntry{Text: e.Text, Type: "transcript", Sender: "human", Timestamp: float64(at.UnixMilli()) / 1000, Interrupted: e.Interrupted}
 		if e.Assistant {
 			out[i].Sender = "bot"
 		}

@@ -15,44 +15,50 @@ const (
 
 // preflight answers an OPTIONS request of a path that other origins may call.
 func (x *exchange) preflight(rest string, methods []string) bool {
-	public := false
-	for _, m := range methods {
-		var ignored []string
-		if r, _ := x.s.tree.match(m, segments(rest), nil, &ignored); r != nil && r.public {
-			public = true
-		}
-	}
 	origin := x.r.Header.Get("Origin")
-	configured := slices.Contains(x.s.cfg.Origins, origin)
-	if !public && !configured {
+	switch {
+	case x.isPublic(rest, methods):
+		x.openToAll()
+	case slices.Contains(x.s.cfg.Origins, origin):
+		h := x.w.Header()
+		h.Set("Access-Control-Allow-Origin", origin)
+		h.Set("Access-Control-Allow-Methods", supported(methods)+", OPTIONS")
+		h.Set("Access-Control-Allow-Headers", corsHeaders)
+		h.Set("Access-Control-Max-Age", "600")
+	default:
 		return false
 	}
-	allow, verbs := "*", corsMethods
-	if !public {
-		allow, verbs = origin, supported(methods)+", OPTIONS"
-	}
-	h := x.w.Header()
-	h.Set("Access-Control-Allow-Origin", allow)
-	h.Set("Access-Control-Allow-Methods", verbs)
-	h.Set("Access-Control-Allow-Headers", corsHeaders)
-	h.Set("Access-Control-Max-Age", "600")
 	x.w.WriteHeader(http.StatusNoContent)
 	return true
+}
+
+// isPublic reports whether pages of any origin may call a path, by one of its methods at least.
+func (x *exchange) isPublic(rest string, methods []string) bool {
+	return slices.ContainsFunc(methods, func(m string) bool {
+		var ignored []string
+		r, _ := x.s.tree.match(m, segments(rest), nil, &ignored)
+		return r != nil && r.public
+	})
+}
+
+// openToAll sets the headers of a path that pages of any origin may call.
+func (x *exchange) openToAll() {
+	h := x.w.Header()
+	h.Set("Access-Control-Allow-Origin", "*")
+	h.Set("Access-Control-Allow-Methods", corsMethods)
+	h.Set("Access-Control-Allow-Headers", corsHeaders)
+	h.Set("Access-Control-Max-Age", "600")
 }
 
 // openOrigin sets the headers that let a page of another origin read the answer.
 func (x *exchange) openOrigin() {
 	origin := x.r.Header.Get("Origin")
-	h := x.w.Header()
 	switch {
 	case x.route.public:
-		h.Set("Access-Control-Allow-Origin", "*")
-		h.Set("Access-Control-Allow-Methods", corsMethods)
-		h.Set("Access-Control-Allow-Headers", corsHeaders)
-		h.Set("Access-Control-Max-Age", "600")
+		x.openToAll()
 	case origin != "" && slices.Contains(x.s.cfg.Origins, origin):
-		h.Set("Access-Control-Allow-Origin", origin)
-		h.Add("Vary", "Origin")
+		x.w.Header().Set("Access-Control-Allow-Origin", origin)
+		x.w.Header().Add("Vary", "Origin")
 	}
 }
 

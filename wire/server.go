@@ -184,6 +184,9 @@ func (x *exchange) dispatch() error {
 	if x.route == nil {
 		allow := supported(methods)
 		x.w.Header().Set("Allow", allow)
+		if x.isPublic(rest, methods) {
+			x.openToAll() // so that the page's programmer can read what is wrong
+		}
 		return generalFault{fault.New(fault.Malformed, "", "The %s method is not supported for route %s. Supported methods: %s.",
 			x.r.Method, shown, allow), http.StatusMethodNotAllowed}
 	}

@@ -382,6 +382,8 @@ func TestCORS(t *testing.T) {
 		{"GET /api/open?who=picky", "https://a.example", 403, ""},
 		{"GET /api/open?who=picky", "https://shop.example", 200, "https://shop.example"},
 		{"GET /api/open?who=picky", "", 200, ""},
+		{"POST /api/open", "https://a.example", 405, "*"},
+		{"POST /api/closed", "https://a.example", 405, ""},
 		{"OPTIONS /api/closed", "https://a.example", 405, ""},
 		{"GET /api/closed", "https://a.example", 200, ""},
 		{"OPTIONS /api/closed", "https://app.example", 204, "https://app.example"},

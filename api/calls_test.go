@@ -155,6 +155,9 @@ func TestCallRecords(t *testing.T) {
 		s.Stranger().Send(fmt.Sprintf("DELETE /user/calls/%d", c.ID), "").Want(404, `{"message":"No call with this id exists in your account."}`)
 		s.Send(fmt.Sprintf("DELETE /user/calls/%d", c.ID), "").Want(200, `{"message":"The call was removed."}`)
 		s.Send(fmt.Sprintf("DELETE /user/calls/%d", c.ID), "").Want(404, `{"message":"No call with this id exists in your account."}`)
+		if left, err := s.House.Calls.Signalling(t.Context(), s.DB, c.ID); err != nil || len(left) != 0 {
+			t.Error("the signalling outlives its call", err)
+		}
 		if f, _, err := s.House.Blobs.Open(t.Context(), "recordings/x.wav"); err == nil {
 			f.Close()
 			t.Error("the recording outlives its call")

@@ -111,7 +111,7 @@ func (m *Messaging) delay(s Sender) time.Duration {
 }
 
 // answerAgain is how long an answer waits for another one that is on its way.
-const answerAgain = 5 * time.Second
+const answerAgain = 15 * time.Second
 
 // reply answers everything that came within the response delay of each other together. After a crash the platform may have
 // an answer of which nothing is known here: its callback, or the job "messaging.abandoned", says so before another is made.
@@ -270,18 +270,16 @@ func (m *Messaging) sent(ctx context.Context, tx *db.Tx, sender int64, u Update)
 	if !errors.Is(err, db.ErrNone) {
 		return msg, err
 	}
-	err = tx.Get(ctx, &msg, `SELECT `+messageColumns+` FROM wa_messages WHERE sender_id = $1 AND ref = $2 AND status IN ('sending', 'lost')`, sender, u.Ref)
+	err = tx.Get(ctx, &msg, `SELECT `+messageColumns+` FROM wa_messages WHERE sender_id = $1 AND ref = $2
+		AND (status IN ('sending', 'lost') OR sid = $3)`, sender, u.Ref, u.SID) // another callback may have been quicker just now
 	if errors.Is(err, db.ErrNone) {
 		return msg, fault.New(fault.NotFound, "", "Not found")
 	}
 	if err != nil {
 		return msg, err
 	}
-	if _, err := m.accepted(ctx, tx, msg, u.SID); err != nil {
-		return msg, err
-	}
-	// Somebody else may have been quicker, and the next callback at work.
-	return msg, tx.Get(ctx, &msg, `UPDATE wa_messages SET updated_at = updated_at WHERE id = $1 RETURNING `+messageColumns, msg.ID)
+	r, err := m.accepted(ctx, tx, msg, u.SID)
+	return r.Message, err
 }
 
 // report queues the message-status webhook of a step.

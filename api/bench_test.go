@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"text/tabwriter"
 	"time"
@@ -25,12 +26,13 @@ const (
 
 // BenchmarkHTTP reads and updates an assistant through the API, with key check and everything, and compares it with a bare
 // net/http handler that answers as many bytes: all over kept connections on loopback, with the same client in the same
-// process. The subjects take turns and the median of each counts, so that a busy machine slows them alike.
+// process. The subjects take turns and the median of each counts, so that a busy machine slows them alike. Processor time
+// is that of this process, client included; PostgreSQL's server is another one.
 func BenchmarkHTTP(b *testing.B) {
 	type subject struct {
 		name, method, body string
 		target             float64 // × bare; 0 = none
-		rates              []float64
+		rates, costs       []float64
 		clients            *clients
 	}
 	const change = `{"name":"Desk","speech_speed":1.1,"max_duration":300,"variables":{"city":"Berlin"}}`
@@ -56,20 +58,25 @@ func BenchmarkHTTP(b *testing.B) {
 	}
 	for range httpRounds {
 		for _, one := range subjects {
-			one.rates = append(one.rates, one.clients.rate(b, one.method, one.body))
+			rate, cost := one.clients.turn(b, one.method, one.body)
+			one.rates, one.costs = append(one.rates, rate), append(one.costs, cost)
 		}
 	}
 	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(t, "\n\trequests/s\t× bare\ttarget\t\n")
+	fmt.Fprintf(t, "\n\trequests/s\t× bare\ttarget\tµs of processor\tbare ÷ it\t\n")
 	for _, one := range subjects {
 		slices.Sort(one.rates)
-		slices.Sort(subjects[0].rates)
+		slices.Sort(one.costs)
+	}
+	const median = httpRounds / 2
+	bare := subjects[0]
+	for _, one := range subjects {
 		target := ""
 		if one.target > 0 {
 			target = fmt.Sprintf("≥ %.2f", one.target)
 		}
-		rate := one.rates[httpRounds/2]
-		fmt.Fprintf(t, "%s\t%.0f\t%.2f\t%s\t\n", one.name, rate, rate/subjects[0].rates[httpRounds/2], target)
+		fmt.Fprintf(t, "%s\t%.0f\t%.2f\t%s\t%.0f\t%.2f\t\n", one.name, one.rates[median], one.rates[median]/bare.rates[median],
+			target, one.costs[median], bare.costs[median]/one.costs[median])
 	}
 	if err := t.Flush(); err != nil {
 		b.Fatal(err)
@@ -101,9 +108,10 @@ func newClients(b *testing.B, h http.Handler, token string) *clients {
 	return &clients{web.URL + "/api/user/assistant/1", token, c}
 }
 
-// rate is how many requests per second are answered during a turn.
-func (c *clients) rate(b *testing.B, method, body string) float64 {
+// turn is how many requests per second are answered for a while, and the microseconds of processor time that each takes.
+func (c *clients) turn(b *testing.B, method, body string) (rate, cost float64) {
 	b.Helper()
+	used := processorTime(b)
 	began := time.Now()
 	counts := make(chan int, httpClients)
 	for range httpClients {
@@ -118,7 +126,15 @@ func (c *clients) rate(b *testing.B, method, body string) float64 {
 	for range httpClients {
 		total += <-counts
 	}
-	return float64(total) / time.Since(began).Seconds()
+	return float64(total) / time.Since(began).Seconds(), float64((processorTime(b) - used).Microseconds()) / float64(total)
+}
+
+func processorTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func (c *clients) send(b *testing.B, method, body string) bool {

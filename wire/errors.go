@@ -192,7 +192,8 @@ func Unmarshal(b []byte, v any) error {
 	return json.Unmarshal(b, v, unmarshalling)
 }
 
-var unmarshalling = jsonv1.DefaultOptionsV1()
+// The wording of errors is the newer one: the older reads every value twice for it.
+var unmarshalling = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsonv1.ReportErrorsWithLegacySemantics(false))
 
 var marshalling = json.JoinOptions(jsonv1.DefaultOptionsV1(),
 	json.FormatNilSliceAsNull(false), json.FormatNilMapAsNull(false), jsontext.EscapeForHTML(false), jsontext.EscapeForJS(false),

@@ -55,6 +55,7 @@ var (
 type generalFault struct {
 	*fault.Fault
 	status int
+	quota  *Quota // that is used up
 }
 
 func (g generalFault) Unwrap() error { return g.Fault }
@@ -91,6 +92,9 @@ func (a Area) answerTo(err error, sorted func([]fault.Field) []fault.Field) answ
 	out := answer{status: statusOf[f.Kind], extra: f.Extra, header: http.Header{}, fault: f}
 	if g.status != 0 {
 		out.status = g.status
+	}
+	if g.quota != nil {
+		g.quota.head(out.header)
 	}
 	if f.RetryAfter > 0 {
 		out.header.Set("Retry-After", strconv.Itoa(f.RetryAfter))

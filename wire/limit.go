@@ -172,7 +172,7 @@ func (q Quota) Refusal() error {
 	wait := max(1, int(math.Ceil(time.Until(q.Reset).Seconds())))
 	f := fault.New(fault.TooMany, "", "Too many requests. Wait the stated seconds, then try again.")
 	f.RetryAfter = wait
-	return generalFault{Fault: f}
+	return generalFault{Fault: f, quota: &q}
 }
 
 func (q Quota) head(h http.Header) {

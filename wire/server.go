@@ -187,8 +187,8 @@ func (x *exchange) dispatch() error {
 		if x.isPublic(rest, methods) {
 			x.openToAll() // so that the page's programmer can read what is wrong
 		}
-		return generalFault{fault.New(fault.Malformed, "", "The %s method is not supported for route %s. Supported methods: %s.",
-			x.r.Method, shown, allow), http.StatusMethodNotAllowed}
+		return generalFault{Fault: fault.New(fault.Malformed, "", "The %s method is not supported for route %s. Supported methods: %s.",
+			x.r.Method, shown, allow), status: http.StatusMethodNotAllowed}
 	}
 	x.openOrigin()
 	return x.run()

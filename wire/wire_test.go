@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -354,6 +355,22 @@ func golden(t *testing.T, name string, run func(string) string, cases ...string)
 	want, err := os.ReadFile(file)
 	if err != nil || string(want) != b.String() {
 		t.Errorf("%s (%v)\ngot\n%s", file, err, b.String())
+	}
+}
+
+// TestRefusal refuses for a limit that only the handler knows, such as the places in a conversation's queue.
+//
+// Contract: 1.12 1.9
+func TestRefusal(t *testing.T) {
+	until := time.Now().Add(90 * time.Second)
+	do := testServer(t, Config{}, On(chatty, "POST /full", 200, func(context.Context, *struct{}) (Message, error) {
+		return Message{}, Quota{Limit: 4, Reset: until}.Refusal()
+	}))
+	status, body, h := do("POST /api/full")
+	wait := h.Get("Retry-After")
+	if status != 429 || body != `{"message":"Too many requests. Wait the stated seconds, then try again.","retry_after":`+wait+`}` ||
+		h.Get("X-RateLimit-Limit") != "4" || h.Get("X-RateLimit-Remaining") != "0" || h.Get("X-RateLimit-Reset") != strconv.FormatInt(until.Unix(), 10) {
+		t.Errorf("%d %s %v", status, body, h)
 	}
 }
 

@@ -280,29 +280,35 @@ func readLeads(r io.Reader, in *importIn) (rows []campaigns.ImportRow, bad []cam
 		if err != nil {
 			return nil, nil, err
 		}
-		row := campaigns.ImportRow{Row: n}
-		row.Campaign, row.Duplicates = campaigns.ID(in.Campaign), in.Duplicates
-		var found []wire.Scalar
-		for i, value := range record[:min(len(record), len(head))] {
-			switch clean := campaigns.CleanNumber(value); {
-			case head[i] == in.Phone:
-				row.Phone = clean
-			case slices.Contains(in.Secondary, head[i]):
-				if e164.MatchString(clean) && !slices.ContainsFunc(row.Contacts, func(k campaigns.Contact) bool { return k.Phone == clean }) {
-					row.Contacts = append(row.Contacts, campaigns.Contact{Phone: clean})
-				}
-			case value != "":
-				found = append(found, wire.Scalar{Name: head[i], Value: value})
-			}
-		}
+		row := in.row(n, head, record)
 		if !e164.MatchString(row.Phone) {
 			bad = append(bad, campaigns.ImportError{Row: n, Error: "The phone number is not a valid E.164 phone number"})
 			continue
 		}
-		row.Variables = wire.Scalars{}.With(found...)
-		row.Contacts = slices.DeleteFunc(row.Contacts, func(k campaigns.Contact) bool { return k.Phone == row.Phone })
 		rows = append(rows, row)
 	}
+}
+
+// row is the lead of a line: its number, its contacts without repetitions, and variables by the names of the columns.
+func (in *importIn) row(n int, head, record []string) campaigns.ImportRow {
+	row := campaigns.ImportRow{Row: n}
+	row.Campaign, row.Duplicates = campaigns.ID(in.Campaign), in.Duplicates
+	var found []wire.Scalar
+	for i, value := range record[:min(len(record), len(head))] {
+		switch clean := campaigns.CleanNumber(value); {
+		case head[i] == in.Phone:
+			row.Phone = clean
+		case slices.Contains(in.Secondary, head[i]):
+			if e164.MatchString(clean) && !slices.ContainsFunc(row.Contacts, func(k campaigns.Contact) bool { return k.Phone == clean }) {
+				row.Contacts = append(row.Contacts, campaigns.Contact{Phone: clean})
+			}
+		case value != "":
+			found = append(found, wire.Scalar{Name: head[i], Value: value})
+		}
+	}
+	row.Variables = wire.Scalars{}.With(found...)
+	row.Contacts = slices.DeleteFunc(row.Contacts, func(k campaigns.Contact) bool { return k.Phone == row.Phone })
+	return row
 }
 
 // separator is what stands between the columns: spreadsheets of some countries write semicolons.

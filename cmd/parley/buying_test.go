@@ -54,6 +54,7 @@ type payments struct {
 //
 // Contract: 10.3 16.2
 func TestKilledWhileBuying(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	for i, fault := range []string{"crash_before_order", "crash_after_order"} {
 		number := fmt.Sprintf("+1415555012%d", i)
@@ -86,6 +87,7 @@ func TestKilledWhileBuying(t *testing.T) {
 //
 // Contract: 11.5 16.4
 func TestKilledWhileTheMessageIsOut(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	c := manual(t, data)
 	assistant := c.id(c.want(201, "POST", "/user/assistant", `{"name":"Desk","voice_id":1,"language_id":1,"type":"inbound","mode":"pipeline","timezone":"UTC","initial_message":"Hello.","system_prompt":"Help.","llm_model_id":1}`), "data", "id")

@@ -148,6 +148,7 @@ func (c *cluster) write(ctx context.Context, at client, sender, template int64, 
 //
 // Contract: 11.5, 14.4, 15.1
 func TestScaleOut(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, "all", "all", "all")
 	first := c.at(0)
 	out := c.assistant(first, "outbound", "null", `,"ringing_time":3`)

@@ -2,11 +2,13 @@ package api_test
 
 import (
 	"bufio"
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"parley/api/apitest"
 	"parley/calls"
@@ -15,7 +17,9 @@ import (
 // stream follows a server-sent event stream; each call gives the next event as "id|kind|data", pings left out.
 func stream(s *apitest.Server, web *httptest.Server, path, last string) func() string {
 	s.T.Helper()
-	r, err := http.NewRequestWithContext(s.T.Context(), "GET", web.URL+"/api"+path, nil)
+	ctx, stop := context.WithTimeout(s.T.Context(), time.Minute) // an event that never comes is an error, not a wait
+	s.T.Cleanup(stop)
+	r, err := http.NewRequestWithContext(ctx, "GET", web.URL+"/api"+path, nil)
 	if err != nil {
 		s.T.Fatal(err)
 	}
@@ -77,7 +81,14 @@ func TestConversationStream(t *testing.T) {
 		said := page.Send("POST /conversations/"+chat+"/messages", `{"message":"Good morning"}`).Want(200).Text("message")
 		user := `5|message|{"conversation_id":"<id>","role":"user","content":"Good morning","created_at":"<time>"}`
 		reply := `6|message|{"conversation_id":"<id>","role":"assistant","content":"` + said + `","created_at":"<time>"}`
-		want(user, `|typing|{"conversation_id":"<id>"}`, reply)
+		want(user)
+		typing, got := `|typing|{"conversation_id":"`+chat+`"}`, next()
+		if got == typing { // not told when the answer is there already
+			got = next()
+		}
+		if got != strings.ReplaceAll(reply, "<id>", chat) {
+			t.Errorf("got %s, want %s", got, reply)
+		}
 		s.Send("POST /automate/conversations/"+chat+"/disable-ai", "").Want(200)
 		want(`|state|{"conversation_id":"<id>","state":"open","ai_enabled":false}`)
 		s.Send("POST /user/conversations/"+chat+"/reply", `{"message":"A person."}`).Want(200)

@@ -82,8 +82,8 @@ func (t *Tally) Count(ctx context.Context, q Q, owner int64, where string, args 
 	one.tail = 0
 	if last > one.upTo {
 		// In this order also where an index of the filter looks better to SQLite: the tail is shorter.
-		err := q.Get(ctx, &one.tail, fmt.Sprintf(`SELECT count(*) FROM (SELECT id AS tail_id FROM %[1]s WHERE account_id = $%[2]d AND id > $%[3]d) tail
-			CROSS JOIN %[1]s WHERE id = tail_id AND %[4]s`, t.list, len(args)+1, len(args)+2, where), append(args[:len(args):len(args)], owner, one.upTo)...)
+		err := q.Get(ctx, &one.tail, fmt.Sprintf(`SELECT count(*) FROM (SELECT id AS tail_id FROM %s WHERE account_id = $%d AND id > $%d) tail
+			CROSS JOIN %s WHERE id = tail_id AND %s`, t.list, len(args)+1, len(args)+2, t.list, where), append(args[:len(args):len(args)], owner, one.upTo)...)
 		if err != nil {
 			return 0, err
 		}

@@ -63,7 +63,8 @@ func cluster() (dsn string, err error) {
 	return dsn, nil
 }
 
-var inUse *os.File // kept from the garbage collector, which would close it
+//lint:ignore U1000 kept from the garbage collector, which would close it
+var inUse *os.File
 
 // roomy reports whether dir can take the cluster: a few databases of 8 MB per running test, and the log.
 func roomy(dir string) bool {

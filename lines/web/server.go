@@ -98,7 +98,11 @@ func (s *Server) api() (*webrtc.API, error) {
 	settings.SetIncludeLoopbackCandidate(true)
 	settings.SetICETimeouts(5*time.Second, 10*time.Second, 2*time.Second)
 	if s.cfg.PublicIP.IsValid() {
-		settings.SetNAT1To1IPs([]string{s.cfg.PublicIP.String()}, webrtc.ICECandidateTypeHost)
+		public := webrtc.ICEAddressRewriteRule{External: []string{s.cfg.PublicIP.String()},
+			AsCandidateType: webrtc.ICECandidateTypeHost, Mode: webrtc.ICEAddressRewriteReplace}
+		if err := settings.SetICEAddressRewriteRules(public); err != nil {
+			return nil, err
+		}
 	}
 	quiet := logging.NewDefaultLoggerFactory()
 	quiet.DefaultLogLevel = logging.LogLevelDisabled

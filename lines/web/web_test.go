@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -180,6 +182,49 @@ func TestOnlyHears(t *testing.T) {
 	}
 	if !loud(receive(t, b, s, opus48), 16000) {
 		t.Error("our tone did not reach the browser")
+	}
+}
+
+// Behind NAT the answer names the public address, and no other.
+func TestPublicAddress(t *testing.T) {
+	plane, err := media.New(media.Options{PortMin: 42000, PortMax: 42100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(plane.Close)
+	s, err := Open(Config{Listen: "udp://127.0.0.1:0", Plane: plane, PublicIP: netip.MustParseAddr("203.0.113.7")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(context.Background()) })
+	pc, err := webrtc.NewPeerConnection(webrtc.Configuration{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { pc.GracefulClose() })
+	if _, err := pc.AddTransceiverFromKind(webrtc.RTPCodecTypeAudio); err != nil {
+		t.Fatal(err)
+	}
+	offer, err := pc.CreateOffer(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leg, answer, err := s.Accept(t.Context(), offer.SDP)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer leg.Hangup(context.Background())
+	hosts := 0
+	for line := range strings.Lines(answer) {
+		if strings.HasPrefix(line, "a=candidate:") {
+			hosts++
+			if !strings.Contains(line, " 203.0.113.7 ") {
+				t.Error(line)
+			}
+		}
+	}
+	if hosts == 0 {
+		t.Error("no candidates:", answer)
 	}
 }
 

@@ -2,6 +2,7 @@
 PACKAGES := postgresql chromium sip-tester baresip-core
 GOLDEN    = $(shell grep -rl 'flag.Bool("update"' --include='*_test.go' . | xargs -rn1 dirname | sort -u)
 FUZZTIME ?= 30s
+FUZZ     ?= .
 STATIC   := CGO_ENABLED=0 go build -trimpath -ldflags='-s -w'
 
 .PHONY: build run test aimock spec deps assets check race bench bench-talk bench-parts fuzz golden postgres help
@@ -14,6 +15,7 @@ run: build ## start with all defaults
 
 # Calls are tested in real time; a machine that was busy for a moment deserves a second, quieter look at what failed.
 test: deps assets aimock spec ## all tests, on SQLite and PostgreSQL
+	@$(MAKE) --no-print-directory fuzz FUZZ="./lines ./audio" FUZZTIME=1000x # what strangers send
 	@go test -timeout 20m ./... >test.log 2>&1; status=$$?; cat test.log; [ $$status -eq 0 ] && exit 0; \
 	again=$$(awk '/^FAIL\t/ {print $$2}' test.log | sort -u); [ -n "$$again" ] || exit 1; \
 	echo "once more, one package at a time: $$again"; go test -count=1 -p 1 -timeout 20m $$again
@@ -56,8 +58,8 @@ bench-talk: build ## media plane, conversations and turn taking, in about five m
 bench-parts: assets ## API, lists, dialler, jobs, knowledge, and single functions
 	go test -run '^$$' -bench . -benchmem ./...
 
-fuzz: assets ## every fuzzer for FUZZTIME (30s)
-	@for pkg in $$(grep -rl 'func Fuzz' --include='*_test.go' . | xargs -rn1 dirname | sort -u); do \
+fuzz: assets ## every fuzzer below FUZZ (.) for FUZZTIME (30s)
+	@for pkg in $$(grep -rl 'func Fuzz' --include='*_test.go' $(FUZZ) | xargs -rn1 dirname | sort -u); do \
 		for f in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
 			echo "$$pkg $$f"; go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; done; done
 

@@ -5,7 +5,7 @@ FUZZTIME ?= 30s
 FUZZ     ?= .
 STATIC   := CGO_ENABLED=0 go build -trimpath -ldflags='-s -w'
 
-.PHONY: build run test aimock spec deps assets check race bench bench-talk bench-parts fuzz golden postgres help
+.PHONY: build run test aimock spec types deps assets check race bench bench-talk bench-parts fuzz golden postgres help
 
 build: assets ## one static binary: bin/parley
 	$(STATIC) -o bin/parley ./cmd/parley
@@ -14,7 +14,7 @@ run: build ## start with all defaults
 	bin/parley serve
 
 # Calls are tested in real time; a machine that was busy for a moment deserves a second, quieter look at what failed.
-test: deps assets aimock spec ## all tests, on SQLite and PostgreSQL
+test: deps assets aimock spec types ## all tests, on SQLite and PostgreSQL
 	@$(MAKE) --no-print-directory fuzz FUZZ="./lines ./audio" FUZZTIME=1000x # what strangers send
 	@go test -timeout 20m ./... >test.log 2>&1; status=$$?; cat test.log; [ $$status -eq 0 ] && exit 0; \
 	again=$$(awk '/^FAIL\t/ {print $$2}' test.log | sort -u); [ -n "$$again" ] || exit 1; \
@@ -27,6 +27,12 @@ aimock: ## the OpenAI-compatible client against an independent fake of npm, its 
 spec: ## the OpenAPI document with an independent validator of npm
 	@[ -d node_modules/.openapi/node_modules ] || npm install --no-save --no-audit --no-fund --silent --prefix node_modules/.openapi @seriousme/openapi-schema-validator@2.11.0
 	node node_modules/.openapi/node_modules/@seriousme/openapi-schema-validator/bin/validate-api-cli.js api/openapi.json
+
+types: ## types and layout of the console's sources
+	@[ -d node_modules/.types/node_modules ] || npm install --no-save --no-audit --no-fund --silent --prefix node_modules/.types \
+		typescript@7.0.2 prettier@3.10.1 preact@11.2.0 @preact/signals@2.11.4 preact-iso@2.12.2 wavesurfer.js@8.0.1
+	node_modules/.types/node_modules/.bin/tsc -p console
+	node_modules/.types/node_modules/.bin/prettier --check --log-level warn 'console/app/**/*.{ts,tsx}'
 
 deps: ## what tests need from Debian: PostgreSQL, Chromium, sipp, baresip
 	@dpkg -s $(PACKAGES) >/dev/null 2>&1 && exit 0; \

@@ -2,7 +2,11 @@
 import { note } from './requests'
 
 export class ApiError extends Error {
-  constructor(readonly status: number, message: string, readonly errors: Record<string, string[]> = {}) {
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly errors: Record<string, string[]> = {},
+  ) {
     super(message)
   }
 }
@@ -16,18 +20,28 @@ const query = (params?: Params) => {
 }
 
 export async function request<T>(method: string, path: string, body?: unknown): Promise<T> {
-  const form = body instanceof FormData, began = performance.now()
+  const form = body instanceof FormData,
+    began = performance.now()
   const res = await fetch('/api' + path, {
     method,
-    headers: { 'X-Requested-With': 'parley', ...(body === undefined || form ? {} : { 'Content-Type': 'application/json' }) },
+    headers: {
+      'X-Requested-With': 'parley',
+      ...(body === undefined || form ? {} : { 'Content-Type': 'application/json' }),
+    },
     body: body === undefined ? undefined : form ? body : JSON.stringify(body),
   })
   const text = await res.text()
   let data: any = null
-  try { data = text ? JSON.parse(text) : null } catch { /* not ours: a proxy's page */ }
-  if (!path.startsWith('/console/')) note({ method, path, body, status: res.status, ms: Math.round(performance.now() - began) })
+  try {
+    data = text ? JSON.parse(text) : null
+  } catch {
+    /* not ours: a proxy's page */
+  }
+  if (!path.startsWith('/console/'))
+    note({ method, path, body, status: res.status, ms: Math.round(performance.now() - began) })
   if (res.status === 401) window.dispatchEvent(new Event('signed-out'))
-  if (!res.ok) throw new ApiError(res.status, data?.message ?? data?.error ?? `The server answered ${res.status}.`, data?.errors)
+  if (!res.ok)
+    throw new ApiError(res.status, data?.message ?? data?.error ?? `The server answered ${res.status}.`, data?.errors)
   return data
 }
 
@@ -39,8 +53,10 @@ export const del = <T>(path: string) => request<T>('DELETE', path)
 // curl is the request a developer would send for the same effect.
 export function curl(method: string, path: string, body?: unknown) {
   const lines = [`curl -X ${method} '${location.origin}/api${path}'`, `  -H "Authorization: Bearer $PARLEY_KEY"`]
-  if (body instanceof FormData) for (const [k, v] of body) lines.push(`  -F '${k}=${v instanceof File ? '@' + v.name : v}'`)
-  else if (body !== undefined) lines.push(`  -H "Content-Type: application/json"`, `  -d '${JSON.stringify(body).replaceAll("'", `'\\''`)}'`)
+  if (body instanceof FormData)
+    for (const [k, v] of body) lines.push(`  -F '${k}=${v instanceof File ? '@' + v.name : v}'`)
+  else if (body !== undefined)
+    lines.push(`  -H "Content-Type: application/json"`, `  -d '${JSON.stringify(body).replaceAll("'", `'\\''`)}'`)
   return lines.join(' \\\n')
 }
 

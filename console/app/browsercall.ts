@@ -1,11 +1,19 @@
 // A call from this browser: WebRTC to the server, microphone in, assistant out.
 import { post, request } from './api'
 
-export type BrowserCall = { id: string; token: string; level: () => number; heard: () => number; stop: () => Promise<void> }
+export type BrowserCall = {
+  id: string
+  token: string
+  level: () => number
+  heard: () => number
+  stop: () => Promise<void>
+}
 
 // startCall asks for the microphone, connects and resolves once audio can flow. onEnd runs when either side ends it.
 export async function startCall(assistant: string, kind: 'widget' | 'test', onEnd: () => void): Promise<BrowserCall> {
-  const mic = await navigator.mediaDevices.getUserMedia({ audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true } })
+  const mic = await navigator.mediaDevices.getUserMedia({
+    audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true },
+  })
   const pc = new RTCPeerConnection()
   const player = new Audio()
   player.autoplay = true
@@ -15,7 +23,10 @@ export async function startCall(assistant: string, kind: 'widget' | 'test', onEn
     node.fftSize = 512
     ctx.createMediaStreamSource(stream).connect(node)
     const buf = new Float32Array(node.fftSize)
-    return () => { node.getFloatTimeDomainData(buf); return Math.sqrt(buf.reduce((s, v) => s + v * v, 0) / buf.length) }
+    return () => {
+      node.getFloatTimeDomainData(buf)
+      return Math.sqrt(buf.reduce((s, v) => s + v * v, 0) / buf.length)
+    }
   }
   let heard = () => 0
   let over = false
@@ -29,20 +40,38 @@ export async function startCall(assistant: string, kind: 'widget' | 'test', onEn
     onEnd()
   }
   try {
-    pc.ontrack = e => { const s = e.streams[0] ?? new MediaStream([e.track]); player.srcObject = s; heard = meter(s) }
+    pc.ontrack = e => {
+      const s = e.streams[0] ?? new MediaStream([e.track])
+      player.srcObject = s
+      heard = meter(s)
+    }
     mic.getTracks().forEach(t => pc.addTrack(t, mic))
     await pc.setLocalDescription(await pc.createOffer())
-    await new Promise<void>(done => { if (pc.iceGatheringState === 'complete') done(); else pc.onicegatheringstatechange = () => pc.iceGatheringState === 'complete' && done() })
-    const answer = await post<{ call_id: string; token: string; sdp: string }>('/web-calls', { assistant_id: assistant, type: kind, sdp: pc.localDescription!.sdp })
+    await new Promise<void>(done => {
+      if (pc.iceGatheringState === 'complete') done()
+      else pc.onicegatheringstatechange = () => pc.iceGatheringState === 'complete' && done()
+    })
+    const answer = await post<{ call_id: string; token: string; sdp: string }>('/web-calls', {
+      assistant_id: assistant,
+      type: kind,
+      sdp: pc.localDescription!.sdp,
+    })
     await pc.setRemoteDescription({ type: 'answer', sdp: answer.sdp })
     await new Promise<void>((done, fail) => {
       pc.onconnectionstatechange = () => {
         if (pc.connectionState === 'connected') done()
-        if (['failed', 'closed', 'disconnected'].includes(pc.connectionState)) { fail(new Error('The connection was lost.')); clean() }
+        if (['failed', 'closed', 'disconnected'].includes(pc.connectionState)) {
+          fail(new Error('The connection was lost.'))
+          clean()
+        }
       }
     })
-    const stop = async () => { // the server is told before the connection goes, so that the record says who hung up
-      if (!over) await request('DELETE', `/web-calls/${answer.call_id}?token=${encodeURIComponent(answer.token)}`).catch(() => {})
+    const stop = async () => {
+      // the server is told before the connection goes, so that the record says who hung up
+      if (!over)
+        await request('DELETE', `/web-calls/${answer.call_id}?token=${encodeURIComponent(answer.token)}`).catch(
+          () => {},
+        )
       clean()
     }
     return { id: answer.call_id, token: answer.token, level: meter(mic), heard: () => heard(), stop }

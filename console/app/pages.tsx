@@ -1,6 +1,6 @@
 // Every page of the console and where it lives. Pages without a name are reached from others.
 import type { ComponentType } from 'preact'
-import { AssistantPage } from './pages/assistant'
+import { AssistantPage } from './pages/assistant/assistant'
 import { Assistants } from './pages/assistants'
 import { Call } from './pages/call/call'
 import { Calls } from './pages/calls'
@@ -9,14 +9,14 @@ import { CampaignPage } from './pages/campaigns/campaign'
 import { Campaigns } from './pages/campaigns/campaigns'
 import { Developers } from './pages/developers'
 import { Knowledge, KnowledgeBase } from './pages/knowledge'
-import { Numbers } from './pages/numbers'
+import { Numbers } from './pages/numbers/numbers'
 import { Reference } from './pages/reference'
 import { Settings } from './pages/settings'
-import { Simulator } from './pages/simulator'
+import { Simulator } from './pages/simulator/simulator'
 import { Talk } from './pages/talk'
 import { Tools } from './pages/tools'
 import { Usage } from './pages/usage'
-import { WhatsApp } from './pages/whatsapp'
+import { WhatsApp } from './pages/whatsapp/whatsapp'
 
 export const pages: { path: string; name?: string; page: ComponentType<any> }[] = [
   { path: '/console', name: 'Talk', page: Talk },

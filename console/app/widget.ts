@@ -5,10 +5,25 @@
 // or, placed by hand, <parley-widget assistant="UUID" color="#0b6e65" position="left"></parley-widget>.
 // Events on the element and the document: parley:open, parley:message, parley:call-start, parley:call-end.
 
-type Settings = Partial<Record<'position' | 'color' | 'header_title' | 'header_subtitle' | 'button_main_text' | 'button_sub_text' | 'start_button_text' | 'modal_title' | 'modal_description', string>> & { voice_enabled?: boolean }
+type Settings = Partial<
+  Record<
+    | 'position'
+    | 'color'
+    | 'header_title'
+    | 'header_subtitle'
+    | 'button_main_text'
+    | 'button_sub_text'
+    | 'start_button_text'
+    | 'modal_title'
+    | 'modal_description',
+    string
+  >
+> & { voice_enabled?: boolean }
 type Entry = { role: 'assistant' | 'user'; content: string }
 
-const script = document.currentScript as HTMLScriptElement | null ?? document.querySelector<HTMLScriptElement>('script[src*="/embed.js"][data-assistant]')
+const script =
+  (document.currentScript as HTMLScriptElement | null) ??
+  document.querySelector<HTMLScriptElement>('script[src*="/embed.js"][data-assistant]')
 const home = new URL(script?.src ?? location.href).origin
 
 const style = `
@@ -36,24 +51,31 @@ class ParleyWidget extends HTMLElement {
   private root = this.attachShadow({ mode: 'open' })
   private conversation?: string
   private settings: Settings = {}
-  private pc?: RTCPeerConnection
   private end?: () => void
   private stream?: EventSource
   private shown = 0
 
-  get assistant() { return this.getAttribute('assistant') ?? '' }
+  get assistant() {
+    return this.getAttribute('assistant') ?? ''
+  }
   private key = () => `parley:${this.assistant}`
-  private text(name: keyof Settings & string, fallback: string) { return this.getAttribute(name.replaceAll('_', '-')) || (this.settings as Record<string, string>)[name] || fallback }
+  private text(name: keyof Settings & string, fallback: string) {
+    return this.getAttribute(name.replaceAll('_', '-')) || (this.settings as Record<string, string>)[name] || fallback
+  }
 
   async connectedCallback() {
     const answer = await fetch(`${home}/embed.json?assistant=${encodeURIComponent(this.assistant)}`).catch(() => null)
     if (!answer?.ok) return // switched off, paused or unknown: show nothing
     this.settings = await answer.json()
-    if (!this.hasAttribute('position') && this.settings.position) this.setAttribute('position', this.settings.position.includes('left') ? 'left' : 'right')
+    if (!this.hasAttribute('position') && this.settings.position)
+      this.setAttribute('position', this.settings.position.includes('left') ? 'left' : 'right')
     this.draw()
   }
 
-  disconnectedCallback() { this.end?.(); this.stream?.close() }
+  disconnectedCallback() {
+    this.end?.()
+    this.stream?.close()
+  }
 
   private draw() {
     this.root.innerHTML = `<style>${style}</style>
@@ -61,29 +83,49 @@ class ParleyWidget extends HTMLElement {
 <div class="panel" role="dialog" aria-labelledby="t"><header><div><strong id="t"></strong><p></p></div><button class="close" aria-label="Close">×</button></header>
 <ol aria-live="polite" aria-label="Messages" tabindex="0"></ol><p class="note" role="status"></p><button class="call" hidden></button>
 <form><input name="m" maxlength="2000" autocomplete="off"><button>${this.text('send_text' as never, 'Send')}</button></form></div>`
-    const put = (selector: string, text: string) => { const el = this.$(selector); el.textContent = text; el.hidden = !text }
+    const put = (selector: string, text: string) => {
+      const el = this.$(selector)
+      el.textContent = text
+      el.hidden = !text
+    }
     put('.open span', this.text('button_main_text', 'Talk to us'))
     put('.open small', this.text('button_sub_text', ''))
     put('strong', this.text('header_title', this.text('modal_title', 'How can we help?')))
     put('header p', this.text('header_subtitle', this.text('modal_description', '')))
     const color = this.getAttribute('color') || this.settings.color
-    if (color) { this.style.setProperty('--c', color); this.style.setProperty('--on', contrast(color)) }
+    if (color) {
+      this.style.setProperty('--c', color)
+      this.style.setProperty('--on', contrast(color))
+    }
     const input = this.$<HTMLInputElement>('input')
     input.setAttribute('aria-label', this.text('placeholder' as never, 'Your message'))
     input.placeholder = this.text('placeholder' as never, 'Your message')
     this.$('.open').onclick = () => this.open()
     this.$('.close').onclick = () => this.close()
     this.root.addEventListener('keydown', e => (e as KeyboardEvent).key === 'Escape' && this.close())
-    this.$('form').onsubmit = e => { e.preventDefault(); const m = input.value.trim(); if (m) { input.value = ''; this.send(m) } }
+    this.$('form').onsubmit = e => {
+      e.preventDefault()
+      const m = input.value.trim()
+      if (m) {
+        input.value = ''
+        this.send(m)
+      }
+    }
     const call = this.$('.call')
     call.hidden = this.settings.voice_enabled === false || !navigator.mediaDevices
-    call.onclick = () => this.end ? this.end() : this.call()
+    call.onclick = () => (this.end ? this.end() : this.call())
     this.calling(false)
   }
 
-  private $<T extends HTMLElement = HTMLElement>(s: string) { return this.root.querySelector<T>(s)! }
-  private fire(name: string, detail: unknown = {}) { this.dispatchEvent(new CustomEvent(`parley:${name}`, { detail, bubbles: true, composed: true })) }
-  private note(text: string) { this.$('.note').textContent = text }
+  private $<T extends HTMLElement = HTMLElement>(s: string) {
+    return this.root.querySelector<T>(s)!
+  }
+  private fire(name: string, detail: unknown = {}) {
+    this.dispatchEvent(new CustomEvent(`parley:${name}`, { detail, bubbles: true, composed: true }))
+  }
+  private note(text: string) {
+    this.$('.note').textContent = text
+  }
 
   async open() {
     this.setAttribute('open', '')
@@ -91,12 +133,20 @@ class ParleyWidget extends HTMLElement {
     this.$('input').focus()
     if (!this.conversation) await this.resume().catch(e => this.note(e.message))
   }
-  close() { this.removeAttribute('open'); this.$('.open').focus() }
+  close() {
+    this.removeAttribute('open')
+    this.$('.open').focus()
+  }
 
   private async api(method: string, path: string, body?: unknown) {
-    const res = await fetch(`${home}/api${path}`, { method, headers: body ? { 'Content-Type': 'application/json' } : {}, body: body && JSON.stringify(body) })
+    const res = await fetch(`${home}/api${path}`, {
+      method,
+      headers: body ? { 'Content-Type': 'application/json' } : {},
+      body: body ? JSON.stringify(body) : undefined,
+    })
     const data = await res.json().catch(() => ({}))
-    if (!res.ok) throw Object.assign(new Error(data.error ?? data.message ?? 'Something went wrong.'), { status: res.status })
+    if (!res.ok)
+      throw Object.assign(new Error(data.error ?? data.message ?? 'Something went wrong.'), { status: res.status })
     return data
   }
 
@@ -105,7 +155,9 @@ class ParleyWidget extends HTMLElement {
     const id = localStorage.getItem(this.key())
     let found = id ? await this.api('GET', `/conversations/${id}`).catch(() => null) : null
     if (found?.state === 'ended') found = null
-    const talk = found ? { conversation_id: id!, history: found.history } : await this.api('POST', '/conversations', { assistant_id: this.assistant, type: 'widget' })
+    const talk = found
+      ? { conversation_id: id!, history: found.history }
+      : await this.api('POST', '/conversations', { assistant_id: this.assistant, type: 'widget' })
     this.conversation = talk.conversation_id as string
     localStorage.setItem(this.key(), this.conversation)
     this.sync(talk.history)
@@ -144,23 +196,33 @@ class ParleyWidget extends HTMLElement {
       const reply = await this.api('POST', `/conversations/${this.conversation}/messages`, { message })
       wait.remove()
       this.shown += 1
-      if (reply.message) { this.shown += 1; this.add('assistant', reply.message); this.fire('message', { role: 'assistant', content: reply.message }) }
+      if (reply.message) {
+        this.shown += 1
+        this.add('assistant', reply.message)
+        this.fire('message', { role: 'assistant', content: reply.message })
+      }
     } catch (e) {
       wait.remove()
       this.note((e as Error).message)
-      if ((e as Error).message === 'Conversation has ended') { localStorage.removeItem(this.key()); this.conversation = undefined; this.shown = 0 }
+      if ((e as Error).message === 'Conversation has ended') {
+        localStorage.removeItem(this.key())
+        this.conversation = undefined
+        this.shown = 0
+      }
     }
   }
 
   private calling(on: boolean) {
     const b = this.$('.call')
     b.classList.toggle('on', on)
-    b.textContent = on ? this.text('end_button_text' as never, 'Hang up') : this.text('start_button_text', 'Talk instead')
+    b.textContent = on
+      ? this.text('end_button_text' as never, 'Hang up')
+      : this.text('start_button_text', 'Talk instead')
   }
 
   private async call() {
     this.note('Connecting…')
-    const pc = this.pc = new RTCPeerConnection()
+    const pc = new RTCPeerConnection()
     let mic: MediaStream | undefined
     let hangUp = async () => {}
     this.end = () => {
@@ -176,11 +238,22 @@ class ParleyWidget extends HTMLElement {
       mic.getTracks().forEach(t => pc.addTrack(t, mic!))
       const player = new Audio()
       player.autoplay = true
-      pc.ontrack = e => { player.srcObject = e.streams[0] ?? new MediaStream([e.track]) }
-      pc.onconnectionstatechange = () => { if (/failed|closed|disconnected/.test(pc.connectionState)) this.end?.() }
+      pc.ontrack = e => {
+        player.srcObject = e.streams[0] ?? new MediaStream([e.track])
+      }
+      pc.onconnectionstatechange = () => {
+        if (/failed|closed|disconnected/.test(pc.connectionState)) this.end?.()
+      }
       await pc.setLocalDescription(await pc.createOffer())
-      if (pc.iceGatheringState !== 'complete') await new Promise<void>(r => { pc.onicegatheringstatechange = () => pc.iceGatheringState === 'complete' && r() })
-      const a = await this.api('POST', '/web-calls', { assistant_id: this.assistant, type: 'widget', sdp: pc.localDescription!.sdp })
+      if (pc.iceGatheringState !== 'complete')
+        await new Promise<void>(r => {
+          pc.onicegatheringstatechange = () => pc.iceGatheringState === 'complete' && r()
+        })
+      const a = await this.api('POST', '/web-calls', {
+        assistant_id: this.assistant,
+        type: 'widget',
+        sdp: pc.localDescription!.sdp,
+      })
       hangUp = () => this.api('DELETE', `/web-calls/${a.call_id}?token=${encodeURIComponent(a.token)}`).catch(() => {})
       await pc.setRemoteDescription({ type: 'answer', sdp: a.sdp })
       this.calling(true)
@@ -207,9 +280,14 @@ if (!customElements.get('parley-widget')) {
   if (script?.dataset.assistant) {
     const place = () => {
       const w = document.createElement('parley-widget')
-      for (const [k, v] of Object.entries(script.dataset)) w.setAttribute(k.replace(/[A-Z]/g, c => '-' + c.toLowerCase()), v!)
+      for (const [k, v] of Object.entries(script.dataset))
+        w.setAttribute(
+          k.replace(/[A-Z]/g, c => '-' + c.toLowerCase()),
+          v!,
+        )
       document.body.append(w)
     }
-    if (document.body) place(); else addEventListener('DOMContentLoaded', place)
+    if (document.body) place()
+    else addEventListener('DOMContentLoaded', place)
   }
 }

@@ -5,8 +5,37 @@ import { startCall, type BrowserCall } from '../browsercall'
 import { Lines, linesOf, StageBars, stagesOf, type Event, type Line } from './transcript'
 
 type Assistant = { id: number; uuid: string; name: string }
-const types = ['call.state', 'audio.first_in', 'audio.first_out', 'audio.denoise', 'speech.start', 'speech.end', 'turn.user', 'turn.assistant', 'stt.request', 'llm.request', 'llm.first_token',
-  'tts.request', 'realtime.session', 'barge_in', 'filler', 'reengage', 'limit', 'amd', 'dtmf.in', 'dtmf.out', 'keypad', 'tool.call', 'tool.result', 'transfer', 'language.switch', 'ambient', 'warning', 'error', 'partial']
+const types = [
+  'call.state',
+  'audio.first_in',
+  'audio.first_out',
+  'audio.denoise',
+  'speech.start',
+  'speech.end',
+  'turn.user',
+  'turn.assistant',
+  'stt.request',
+  'llm.request',
+  'llm.first_token',
+  'tts.request',
+  'realtime.session',
+  'barge_in',
+  'filler',
+  'reengage',
+  'limit',
+  'amd',
+  'dtmf.in',
+  'dtmf.out',
+  'keypad',
+  'tool.call',
+  'tool.result',
+  'transfer',
+  'language.switch',
+  'ambient',
+  'warning',
+  'error',
+  'partial',
+]
 
 // useCallEvents follows one live call.
 export function useCallEvents(id?: string | number) {
@@ -14,7 +43,17 @@ export function useCallEvents(id?: string | number) {
   useEffect(() => {
     set([])
     if (!id) return
-    return follow(`/user/calls/${id}/stream`, types, (_, e) => e?.type && set(all => e.seq && all.some(x => x.seq === e.seq) ? all : [...all, e].sort((a, b) => a.at < b.at ? -1 : a.at > b.at ? 1 : a.seq - b.seq)))
+    return follow(
+      `/user/calls/${id}/stream`,
+      types,
+      (_, e) =>
+        e?.type &&
+        set(all =>
+          e.seq && all.some(x => x.seq === e.seq)
+            ? all
+            : [...all, e].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.seq - b.seq)),
+        ),
+    )
   }, [id])
   return events
 }
@@ -22,8 +61,15 @@ export function useCallEvents(id?: string | number) {
 export function Talk() {
   const list = useLoad(() => get<Assistant[]>('/user/assistants'), [])
   return (
-    <Page title="Talk to your assistant" sub="Press the button and speak, or type. Nothing leaves this machine unless you configure a provider.">
-      <Loaded of={list}>{assistants => assistants.length ? <Conversation assistants={assistants} /> : <p>There is no assistant yet.</p>}</Loaded>
+    <Page
+      title="Talk to your assistant"
+      sub="Press the button and speak, or type. Nothing leaves this machine unless you configure a provider."
+    >
+      <Loaded of={list}>
+        {assistants =>
+          assistants.length ? <Conversation assistants={assistants} /> : <p>There is no assistant yet.</p>
+        }
+      </Loaded>
     </Page>
   )
 }
@@ -37,13 +83,21 @@ function Conversation({ assistants }: { assistants: Assistant[] }) {
   const events = useCallEvents(call?.id ?? last)
   const [typed, setTyped] = useState<Line[]>([])
   const running = useRef<BrowserCall | null>(null)
-  useEffect(() => () => { running.current?.stop() }, [])
+  useEffect(
+    () => () => {
+      running.current?.stop()
+    },
+    [],
+  )
   const toggle = async () => {
     if (call) return call.stop()
     setConnecting(true)
     setTyped([])
     try {
-      const c = await startCall(chosen, 'test', () => { running.current = null; setCall(null) })
+      const c = await startCall(chosen, 'test', () => {
+        running.current = null
+        setCall(null)
+      })
       running.current = c
       setCall(c)
       setLast(c.id)
@@ -58,25 +112,59 @@ function Conversation({ assistants }: { assistants: Assistant[] }) {
     <div class="split">
       <div>
         <Card class="talk">
-          <p class="muted" role="status">{call ? 'Listening. Speak whenever you like; you may interrupt.' : connecting ? 'Connecting…' : last ? 'The call is over.' : 'Your browser will ask for the microphone.'}</p>
-          <div class="row"><Button kind={`big ${call ? 'danger' : 'primary'}`} onClick={toggle} disabled={connecting}>{call ? 'Hang up' : 'Start talking'}</Button></div>
+          <p class="muted" role="status">
+            {call
+              ? 'Listening. Speak whenever you like; you may interrupt.'
+              : connecting
+                ? 'Connecting…'
+                : last
+                  ? 'The call is over.'
+                  : 'Your browser will ask for the microphone.'}
+          </p>
+          <div class="row">
+            <Button kind={`big ${call ? 'danger' : 'primary'}`} onClick={toggle} disabled={connecting}>
+              {call ? 'Hang up' : 'Start talking'}
+            </Button>
+          </div>
           <Meter call={call} />
-          {assistants.length > 1 && !call && <Choice label="Assistant" value={chosen} onInput={choose} options={assistants.map(a => [a.uuid, a.name])} />}
+          {assistants.length > 1 && !call && (
+            <Choice label="Assistant" value={chosen} onInput={choose} options={assistants.map(a => [a.uuid, a.name])} />
+          )}
         </Card>
         <Card title="Conversation">
-          {spoken.length || typed.length ? <Lines lines={[...spoken, ...typed]} /> : <p class="muted">What you both say appears here.</p>}
+          {spoken.length || typed.length ? (
+            <Lines lines={[...spoken, ...typed]} />
+          ) : (
+            <p class="muted">What you both say appears here.</p>
+          )}
           <Typing assistant={chosen} callId={call?.id} add={l => setTyped(all => [...all, l])} />
         </Card>
       </div>
       <div>
-        <Card title="How long each answer took"><StageBars stages={stagesOf(events)} /></Card>
-        {last && !call && <p><a class="button" href={`/console/calls/${last}`}>See the recording of this call</a></p>}
+        <Card title="How long each answer took">
+          <StageBars stages={stagesOf(events)} />
+        </Card>
+        {last && !call && (
+          <p>
+            <a class="button" href={`/console/calls/${last}`}>
+              See the recording of this call
+            </a>
+          </p>
+        )}
         <Card title="What next">
           <ul>
-            <li><a href="/console/assistants">Change what the assistant says</a></li>
-            <li><a href="/console/numbers">Connect a phone number</a></li>
-            <li><a href="/console/assistants">Put the assistant on a web page</a></li>
-            <li><a href="/console/developers">Get an API key</a></li>
+            <li>
+              <a href="/console/assistants">Change what the assistant says</a>
+            </li>
+            <li>
+              <a href="/console/numbers">Connect a phone number</a>
+            </li>
+            <li>
+              <a href="/console/assistants">Put the assistant on a web page</a>
+            </li>
+            <li>
+              <a href="/console/developers">Get an API key</a>
+            </li>
           </ul>
         </Card>
       </div>
@@ -88,16 +176,22 @@ function Meter({ call }: { call: BrowserCall | null }) {
   const bar = useRef<HTMLElement>(null)
   useEffect(() => {
     if (!call) return
-    const timer = setInterval(() => { if (bar.current) bar.current.style.transform = `scaleX(${Math.min(1, call.level() * 6)})` }, 80)
+    const timer = setInterval(() => {
+      if (bar.current) bar.current.style.transform = `scaleX(${Math.min(1, call.level() * 6)})`
+    }, 80)
     return () => clearInterval(timer)
   }, [call])
-  return call ? <div class="meter" aria-hidden="true"><i ref={bar} /></div> : null
+  return call ? (
+    <div class="meter" aria-hidden="true">
+      <i ref={bar} />
+    </div>
+  ) : null
 }
 
 // Typing goes into the running call, or into a test chat when there is none.
 function Typing({ assistant, callId, add }: { assistant: string; callId?: string; add: (l: Line) => void }) {
   const [text, set] = useState('')
-  const chat = useRef<{ assistant: string; id: string }>()
+  const chat = useRef<{ assistant: string; id: string }>(undefined)
   const send = async () => {
     const message = text.trim()
     if (!message) return
@@ -105,7 +199,10 @@ function Typing({ assistant, callId, add }: { assistant: string; callId?: string
     if (callId) return attempt(() => post(`/user/calls/${callId}/say`, { text: message }))
     await attempt(async () => {
       if (chat.current?.assistant !== assistant) {
-        const c = await post<{ conversation_id: string; history: { content: string }[] }>('/conversations', { assistant_id: assistant, type: 'test' })
+        const c = await post<{ conversation_id: string; history: { content: string }[] }>('/conversations', {
+          assistant_id: assistant,
+          type: 'test',
+        })
         chat.current = { assistant, id: c.conversation_id }
         c.history.forEach(h => add({ who: 'bot', text: h.content }))
       }
@@ -115,8 +212,18 @@ function Typing({ assistant, callId, add }: { assistant: string; callId?: string
     })
   }
   return (
-    <form class="row" style={{ marginTop: '1rem' }} onSubmit={e => { e.preventDefault(); send() }}>
-      <div class="field"><label for="typed">Or type</label><input id="typed" value={text} onInput={e => set(e.currentTarget.value)} autocomplete="off" /></div>
+    <form
+      class="row"
+      style={{ marginTop: '1rem' }}
+      onSubmit={e => {
+        e.preventDefault()
+        send()
+      }}
+    >
+      <div class="field">
+        <label for="typed">Or type</label>
+        <input id="typed" value={text} onInput={e => set(e.currentTarget.value)} autocomplete="off" />
+      </div>
       <Button type="submit">Send</Button>
     </form>
   )

@@ -1,0 +1,163 @@
+import { useState } from 'preact/hooks'
+import { Choice, Copy, Field, Switch, Text } from '../../ui'
+import type { Assistant } from '../assistants'
+import type { Refs, Spec } from './fields'
+
+export function Input({
+  spec: s,
+  now,
+  refs,
+  error,
+  onInput,
+}: {
+  spec: Spec
+  now: Assistant
+  refs: Refs
+  error?: string[]
+  onInput: (v: unknown) => void
+}) {
+  if (s.modes && !s.modes.includes(now.mode))
+    return (
+      <p class="muted small">
+        {s.label}: {s.why}.
+      </p>
+    )
+  const value = now[s.key]
+  if (typeof s.kind === 'function') {
+    const options: [string | number, string][] = [
+      ...(s.null ? [['', 'none'] as [string, string]] : []),
+      ...s.kind(now, refs),
+    ]
+    const back = (v: string) =>
+      v === '' ? null : typeof options.find(o => String(o[0]) === v)?.[0] === 'number' ? Number(v) : v
+    return (
+      <Choice
+        label={s.label}
+        value={value}
+        options={options}
+        onInput={v => onInput(back(v))}
+        hint={s.hint}
+        error={error}
+      />
+    )
+  }
+  switch (s.kind) {
+    case 'switch':
+      return <Switch label={s.label} value={!!value} onInput={onInput} hint={error?.[0] ?? s.hint} />
+    case 'number':
+      return (
+        <Text
+          label={s.label}
+          type="number"
+          step="any"
+          value={value}
+          onInput={v => onInput(v === '' ? null : Number(v))}
+          hint={s.hint}
+          error={error}
+        />
+      )
+    case 'nullnumber':
+      return (
+        <Text
+          label={s.label}
+          type="number"
+          step="any"
+          value={value}
+          onInput={v => onInput(v === '' ? null : Number(v))}
+          hint={s.hint ?? 'Empty: off.'}
+          error={error}
+        />
+      )
+    case 'json':
+      return <Json label={s.label} value={value} onInput={onInput} hint={s.hint} error={error} />
+    default:
+      return (
+        <Text
+          label={s.label}
+          value={value}
+          rows={s.kind === 'long' ? 14 : undefined}
+          onInput={v => onInput(s.null && v === '' ? null : v)}
+          hint={s.hint}
+          error={error}
+        />
+      )
+  }
+}
+
+function Json({
+  label,
+  value,
+  onInput,
+  hint,
+  error,
+}: {
+  label: string
+  value: unknown
+  onInput: (v: unknown) => void
+  hint?: string
+  error?: string[]
+}) {
+  const [text, set] = useState(JSON.stringify(value, null, 2))
+  const [bad, setBad] = useState(false)
+  const edit = (t: string) => {
+    set(t)
+    try {
+      onInput(JSON.parse(t))
+      setBad(false)
+    } catch {
+      setBad(true)
+    }
+  }
+  return (
+    <Field label={label} hint={hint} error={bad ? ['This is not valid JSON yet.'] : error}>
+      {ids => (
+        <textarea
+          {...ids}
+          rows={Math.min(16, text.split('\n').length + 1)}
+          value={text}
+          onInput={e => edit(e.currentTarget.value)}
+          spellcheck={false}
+          style={{ fontFamily: 'ui-monospace, monospace' }}
+        />
+      )}
+    </Field>
+  )
+}
+
+export const CustomTools = ({
+  refs,
+  chosen,
+  onInput,
+}: {
+  refs: Refs
+  chosen: number[]
+  onInput: (v: number[]) => void
+}) => (
+  <>
+    <h2>Your tools</h2>
+    {refs.tools.length ? (
+      refs.tools.map(t => (
+        <Switch
+          label={t.name}
+          value={chosen.includes(t.id)}
+          onInput={on => onInput(on ? [...chosen, t.id] : chosen.filter(x => x !== t.id))}
+        />
+      ))
+    ) : (
+      <p class="muted">
+        None yet. <a href="/console/tools">Make one</a>.
+      </p>
+    )}
+  </>
+)
+
+export function Embed({ uuid }: { uuid: string }) {
+  const code = `<script src="${location.origin}/embed.js" data-assistant="${uuid}" async></script>`
+  return (
+    <>
+      <p>Put this line on a page:</p>
+      <pre tabIndex={0}>{code}</pre>
+      <Copy text={code} />
+    </>
+  )
+}

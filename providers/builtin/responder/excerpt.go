@@ -1,0 +1,61 @@
+package responder
+
+import (
+	"regexp"
+	"strings"
+
+	"parley/agent"
+	"parley/words"
+)
+
+// excerpt is the part of the passages that answers a question: up to two neighbouring sentences of the best one.
+func excerpt(asked string, passages []agent.Passage) (string, bool) {
+	want := words.Content(asked)
+	best, score := "", 0.0
+	for rank, p := range passages {
+		around := words.Content(p.Document + " " + p.Text)
+		sentences := sentencesOf(p.Text)
+		for i, s := range sentences {
+			have := words.Content(s)
+			sum := words.Coverage(want, have) + 0.4*words.Coverage(want, around) - 0.02*float64(rank) - 0.05*boolFloat(strings.HasSuffix(s, "?"))
+			if sum <= score {
+				continue
+			}
+			best, score = s, sum
+			if i+1 < len(sentences) && (strings.HasSuffix(s, "?") || len(s) < 40 || leansBack.MatchString(sentences[i+1])) {
+				best += " " + sentences[i+1]
+			}
+		}
+	}
+	return best, score >= threshold
+}
+
+// leansBack begins a sentence that means little without the one before it.
+var leansBack = regexp.MustCompile(`^(After that|Otherwise|Then|It|They|This|That|These|Those|If not|However|But|Later)\b`)
+
+// threshold of excerpt: half of the words asked for stand in the sentence itself, or a third there and the rest around it.
+const threshold = 0.55
+
+func sentencesOf(text string) []string {
+	var split agent.Splitter
+	var out []string
+	for _, s := range append(split.Push(text), split.Flush()) {
+		if s = strings.Join(strings.Fields(s), " "); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// answer finds the question of the FAQ that means the same.
+func (p plan) answer(said string) (string, bool) {
+	have := words.Content(said)
+	best, score := "", 0.0
+	for _, f := range p.faq {
+		s := 0.5*words.Coverage(have, f.stems) + 0.5*words.Coverage(f.stems, have)
+		if s > score {
+			best, score = f.answer, s
+		}
+	}
+	return best, score >= 0.5
+}

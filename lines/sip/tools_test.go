@@ -98,7 +98,8 @@ func TestSippAnswers(t *testing.T) {
 	if err != nil { // sipp may listen a little later: the INVITE is repeated
 		t.Fatal(err, receive(t, done, "end of sipp"))
 	}
-	if slices.Sort(codes); fmt.Sprint(codes) != "[180 183]" { // one may overtake the other
+	slices.Sort(codes) // one may overtake the other, and a repeated INVITE is answered again
+	if codes = slices.Compact(codes); fmt.Sprint(codes) != "[180 183]" {
 		t.Errorf("%v", codes)
 	}
 	linetest.Play(t, leg.Media(), 1000, 3*time.Second)

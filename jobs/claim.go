@@ -51,10 +51,8 @@ func (r *Runner) makeLanes() []*lane {
 
 // Run works jobs until ctx ends, then waits for those that run: they may go on for the grace, then their contexts end.
 func (r *Runner) Run(ctx context.Context) error {
-	if !r.db.Postgres() { // the only process on this file: whatever ran died with the one before
-		if _, err := r.db.Exec(ctx, `UPDATE jobs SET lease_until = 1 WHERE done_at IS NULL AND node IS NOT NULL`); err != nil {
-			return err
-		}
+	if err := r.recover(ctx); err != nil {
+		return err
 	}
 	lanes := r.makeLanes()
 	r.mu.Lock()
@@ -91,6 +89,16 @@ func (r *Runner) Run(ctx context.Context) error {
 	tail.Wait()
 	r.tell.wait()
 	return nil
+}
+
+// recover ends the leases of earlier lives: whatever ran died with them.
+func (r *Runner) recover(ctx context.Context) error {
+	whose, args := `node = $1`, []any{r.node}
+	if !r.db.Postgres() { // the only process on this file
+		whose, args = `node IS NOT NULL`, nil
+	}
+	_, err := r.db.Exec(ctx, `UPDATE jobs SET lease_until = 1 WHERE done_at IS NULL AND `+whose, args...)
+	return err
 }
 
 // work claims and starts the jobs of one lane.

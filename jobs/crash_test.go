@@ -25,7 +25,11 @@ func childMain() bool {
 		fmt.Println(err)
 		return true
 	}
-	r := jobs.NewRunner(d, jobs.Lease(300*time.Millisecond))
+	lease := jobs.Lease(300 * time.Millisecond)
+	if name := os.Getenv("PARLEY_JOBS_NODE"); name != "" { // only its own next life takes the job over
+		lease = func(r *jobs.Runner) { jobs.Node(name)(r); jobs.Lease(time.Hour)(r) }
+	}
+	r := jobs.NewRunner(d, lease)
 	r.Register("work", jobs.Options{}, func(ctx context.Context, j jobs.Job) error {
 		fmt.Println("claimed")
 		select {}
@@ -42,23 +46,48 @@ func TestKilledNodeLosesNothing(t *testing.T) {
 			tries := make(chan int, 2)
 			r.Register("work", jobs.Options{}, func(ctx context.Context, j jobs.Job) error { tries <- j.Try; return nil })
 			add(t, r, d, jobs.New{Kind: "work"})
-			child := exec.Command(os.Args[0])
-			child.Env = append(os.Environ(), "PARLEY_JOBS_CHILD="+url)
-			out, err := child.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
+			killChild(t, "PARLEY_JOBS_CHILD="+url)
+			start(t, r)
+			if try := <-tries; try != 2 {
+				t.Error("try", try)
 			}
-			if err := child.Start(); err != nil {
-				t.Fatal(err)
-			}
-			line, err := bufio.NewReader(out).ReadString('\n')
-			if line != "claimed\n" {
-				t.Error(line, err)
-			}
-			if err := child.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
-			child.Wait()
+			until(t, "done", func() bool { return states(t, d)[0].Done })
+		})
+	}
+}
+
+// killChild runs a process until it has claimed the job, and kills it.
+func killChild(t *testing.T, env ...string) {
+	t.Helper()
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), env...)
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if line != "claimed\n" {
+		t.Error(line, err)
+	}
+	if err := child.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = child.Wait() // it was killed
+}
+
+// A node that comes back under its name does not wait for the leases of its earlier life.
+func TestKilledNodeComesBack(t *testing.T) {
+	for name, url := range map[string]string{"sqlite": dbtest.SQLiteURL(t), "postgres": dbtest.PostgresURL(t)} {
+		t.Run(name, func(t *testing.T) {
+			d := dbtest.Open(t, url)
+			r := jobs.NewRunner(d, jobs.Node("n1"))
+			tries := make(chan int, 2)
+			r.Register("work", jobs.Options{}, func(_ context.Context, j jobs.Job) error { tries <- j.Try; return nil })
+			add(t, r, d, jobs.New{Kind: "work"})
+			killChild(t, "PARLEY_JOBS_CHILD="+url, "PARLEY_JOBS_NODE=n1")
 			start(t, r)
 			if try := <-tries; try != 2 {
 				t.Error("try", try)

@@ -125,6 +125,10 @@ func Except(names ...string) Option {
 	return func(r *Runner) { r.never = append(r.never, names...) }
 }
 
+// Node names the node, which by default has a new name at each start. One that comes back under its old name goes on with
+// the jobs it had when it died, at once; no two may have one name at a time.
+func Node(name string) Option { return func(r *Runner) { r.node = name } }
+
 // Lease sets how long a silent node keeps its jobs (default 15 s); it renews three times as often.
 func Lease(d time.Duration) Option {
 	return func(r *Runner) { r.lease, r.heartbeat = d, d/3 }

@@ -104,7 +104,7 @@ func (s *server) foundations(ctx context.Context) (err error) {
 	}
 	s.closers = append(s.closers, s.db.Close)
 
-	s.jobs = jobs.NewRunner(s.db, append(s.queues(), jobs.Grace(lastJobs))...)
+	s.jobs = jobs.NewRunner(s.db, append(s.queues(), jobs.Node(s.node), jobs.Grace(lastJobs))...)
 	s.metrics.MustRegister(s.jobs)
 	s.background = append(s.background, s.jobs.Run)
 

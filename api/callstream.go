@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"parley/calls"
+	"parley/live"
 	"parley/switchboard"
 	"parley/wire"
 )
@@ -28,7 +29,9 @@ func (a *API) followCall(ctx context.Context, in *callStreamIn, w http.ResponseW
 	if err != nil {
 		return err
 	}
-	f := follower{a: a, call: c, out: out}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	f := follower{a: a, call: c, out: out, changes: a.Live.Subscribe(ctx, int64(owner(ctx)), 0)}
 	f.seq, _ = in.after(ctx)
 	defer f.close()
 	for err == nil && !f.over {
@@ -45,9 +48,10 @@ type follower struct {
 	seq  int64 // last one sent
 	over bool
 
-	afar   <-chan switchboard.Watched // events of a call that another process holds; nil = not asked for
-	wanted func(context.Context)
-	forget func()
+	changes <-chan live.Event          // of the account
+	afar    <-chan switchboard.Watched // events of a call that another process holds; nil = not asked for
+	wanted  func(context.Context)
+	forget  func()
 }
 
 func (f *follower) close() {
@@ -57,10 +61,10 @@ func (f *follower) close() {
 }
 
 // lookAgain is how often the log of a call that another process holds is read, whatever arrives.
-const lookAgain = time.Second
+const lookAgain = 5 * time.Second
 
 // round sends what is new in the log, then what happens. What another process tells of its call may be lost on the way:
-// the log is read again in a moment.
+// the log is read again after a while.
 func (f *follower) round(ctx context.Context) error {
 	events, _, stop, here := f.a.Switchboard.Watch(f.call.ID)
 	if here {
@@ -73,7 +77,7 @@ func (f *follower) round(ctx context.Context) error {
 		return err
 	}
 	f.call = one
-	list, err := f.a.Calls.Events(ctx, f.a.DB, f.call.ID)
+	list, err := f.a.Calls.EventsAfter(ctx, f.a.DB, f.call.ID, f.seq)
 	if err != nil {
 		return err
 	}
@@ -92,8 +96,8 @@ func (f *follower) round(ctx context.Context) error {
 	return f.listen(ctx)
 }
 
-// listen sends what another process tells of the call, until the log is due to be read again: after a moment, or when
-// something before is missing.
+// listen sends what another process tells of the call, until the log is due to be read again: after a while, when
+// something before is missing, or when the call's state changes.
 func (f *follower) listen(ctx context.Context) error {
 	again := time.After(lookAgain)
 	for {
@@ -109,12 +113,26 @@ func (f *follower) listen(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
+		case e, ok := <-f.changes:
+			if !ok { // the words of other processes may be lost
+				f.changes = f.a.Live.Subscribe(ctx, int64(f.call.Owner), 0)
+				return nil
+			}
+			if f.about(e) {
+				return nil
+			}
 		case <-again:
 			return f.out.Ping()
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
+}
+
+// about reports whether a change of the account is one of this call.
+func (f *follower) about(e live.Event) bool {
+	var which struct{ ID calls.ID }
+	return e.Kind == "call" && json.Unmarshal(e.Data, &which) == nil && which.ID == f.call.ID
 }
 
 func (f *follower) live(ctx context.Context, events <-chan switchboard.Watched) error {

@@ -80,11 +80,9 @@ func (a *API) callSignalling(ctx context.Context, in *callRef) (data[[]callMessa
 	if err != nil {
 		return data[[]callMessage]{}, err
 	}
-	list, here := a.Switchboard.Signalling(c.ID)
-	if !here {
-		if list, err = a.Calls.Signalling(ctx, a.DB, c.ID); err != nil {
-			return data[[]callMessage]{}, err
-		}
+	list, err := a.Switchboard.Signalling(ctx, c)
+	if err != nil {
+		return data[[]callMessage]{}, err
 	}
 	return data[[]callMessage]{each(list, func(m calls.Message) callMessage {
 		at, ms := moment(c, m.At)

@@ -67,8 +67,13 @@ func (c *Calls) SetTranscript(ctx context.Context, q db.Q, id ID, entries []Entr
 
 // Events is the log of a call.
 func (c *Calls) Events(ctx context.Context, q db.Q, id ID) ([]Event, error) {
+	return c.EventsAfter(ctx, q, id, 0)
+}
+
+// EventsAfter is what the log of a call says after the event of a number.
+func (c *Calls) EventsAfter(ctx context.Context, q db.Q, id ID, seq int64) ([]Event, error) {
 	out := []Event{}
-	err := q.Select(ctx, &out, `SELECT seq, at_real, type, data FROM call_events WHERE call_id = $1 ORDER BY seq`, id)
+	err := q.Select(ctx, &out, `SELECT seq, at_real, type, data FROM call_events WHERE call_id = $1 AND seq > $2 ORDER BY seq`, id, seq)
 	return out, err
 }
 

@@ -192,6 +192,8 @@ const (
 	askHint  = "call.hint"
 	askSay   = "call.say"
 	askLeave = "call.leave"
+
+	askSignalling = "call.signalling"
 )
 
 // AboutCall is a question to the process that holds a call.
@@ -202,18 +204,24 @@ type AboutCall struct {
 }
 
 func (s *Switchboard) answerCalls() {
-	about := func(do func(ctx context.Context, a AboutCall) error) Answerer {
+	about := func(do func(ctx context.Context, a AboutCall) (any, error)) Answerer {
 		return func(ctx context.Context, body json.RawMessage) (any, error) {
 			var a AboutCall
 			if err := json.Unmarshal(body, &a); err != nil {
 				return nil, err
 			}
-			return true, do(ctx, a)
+			return do(ctx, a)
 		}
 	}
-	s.Answer(askHint, about(func(ctx context.Context, a AboutCall) error { return s.hint(ctx, a.Call, a.Text) }))
-	s.Answer(askSay, about(func(ctx context.Context, a AboutCall) error { return s.say(ctx, a.Call, a.Text) }))
-	s.Answer(askLeave, about(func(_ context.Context, a AboutCall) error { return s.leave(a.UUID, a.Text) }))
+	s.Answer(askHint, about(func(ctx context.Context, a AboutCall) (any, error) { return true, s.hint(ctx, a.Call, a.Text) }))
+	s.Answer(askSay, about(func(ctx context.Context, a AboutCall) (any, error) { return true, s.say(ctx, a.Call, a.Text) }))
+	s.Answer(askLeave, about(func(_ context.Context, a AboutCall) (any, error) { return true, s.leave(a.UUID, a.Text) }))
+	s.Answer(askSignalling, about(func(_ context.Context, a AboutCall) (any, error) {
+		if l := s.find(a.Call); l != nil {
+			return l.signalling(), nil
+		}
+		return nil, calls.ErrOver
+	}))
 }
 
 // AskHolder asks the process that holds a call; calls.ErrOver when that is nobody else.

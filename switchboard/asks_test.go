@@ -72,6 +72,35 @@ func TestCallsOfOtherProcesses(t *testing.T) {
 	l.until(func(c calls.Call) bool { return c.Status == calls.Completed && c.ID == w.Call.ID })
 }
 
+// Whoever watched a call in another process before it was answered has its events from the first on: one sign is enough.
+func TestWatchedBeforeTheAnswer(t *testing.T) {
+	url := dbtest.PostgresURL(t)
+	l := newLab(t, dbtest.Open(t, url))
+	afar := l.second("n2", url)
+	pickUp := make(chan struct{})
+	c := l.place(func(_ context.Context, _ lines.Destination, progress func(int)) (lines.Leg, error) {
+		progress(180)
+		<-pickUp
+		leg := linetest.NewLeg(lines.Info{SignalID: "out"})
+		return leg, leg.Answer(t.Context())
+	})
+	l.until(status(calls.Ringing))
+	events, wanted, stop := afar.WatchElsewhere(c.ID)
+	defer stop()
+	wanted(t.Context())
+	here := l.find(c.ID)
+	for known := false; !known; {
+		here.mu.Lock()
+		known = !here.relayUntil.IsZero()
+		here.mu.Unlock()
+		time.Sleep(time.Millisecond)
+	}
+	close(pickUp)
+	l.heard(events, "turn.assistant")
+	l.must(afar.HangUp(t.Context(), calls.APIHangup, c.ID))
+	l.until(status(calls.Completed))
+}
+
 // A question is answered once, by one process; a refusal arrives as what it is; nobody's answer is awaited for ever.
 func TestAsk(t *testing.T) {
 	url := dbtest.PostgresURL(t)

@@ -86,8 +86,8 @@ func TestSignalling(t *testing.T) {
 			l.must(err)
 			if want == calls.Completed {
 				l.until(status(calls.InProgress))
-				if live, ok := l.Signalling(c.ID); !ok || len(live) != 1 {
-					l.t.Errorf("live %v %+v", ok, live)
+				if live, err := l.Signalling(t.Context(), c); err != nil || len(live) != 1 {
+					l.t.Errorf("live %+v, %v", live, err)
 				}
 				l.must(l.HangUp(t.Context(), calls.APIHangup, c.ID))
 			}

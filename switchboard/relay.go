@@ -10,8 +10,9 @@ import (
 	"parley/wire"
 )
 
-// Whoever watches a call that another process holds says so every few seconds; while somebody does, its holder sends the
-// call's events to the other processes as they happen. What is lost on the way is in the log.
+// Whoever watches a call that another process holds says so every few seconds, from before it is answered on; while
+// somebody does, its holder sends the call's events to the other processes as they happen. What is lost on the way is in
+// the log.
 const (
 	watchChannel = "calls.watch"
 	relayFor     = 10 * time.Second // after the last sign of a watcher
@@ -59,14 +60,20 @@ func (s *Switchboard) watched(payload string) {
 		return
 	}
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.record == nil {
-		return // not answered yet; the watcher says so again
-	}
 	l.relayUntil = time.Now().Add(relayFor)
-	if rec := l.record; !l.relaying {
-		l.relaying = s.spawn(func() { s.relay(l, rec) })
+	l.mu.Unlock()
+	s.relayIfWatched(l)
+}
+
+// relayIfWatched begins to send the events of a call that was answered to the processes where somebody watches.
+func (s *Switchboard) relayIfWatched(l *live) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	rec := l.record
+	if rec == nil || l.relaying || time.Now().After(l.relayUntil) {
+		return
 	}
+	l.relaying = s.spawn(func() { s.relay(l, rec) })
 }
 
 // relay sends a call's events to other processes until nobody there watches any more.

@@ -1,7 +1,10 @@
 package switchboard
 
 import (
+	"context"
+
 	"parley/calls"
+	"parley/fault"
 	"parley/lines"
 )
 
@@ -39,11 +42,14 @@ func (l *live) signalling() []calls.Message {
 	return traceOf(l.leg)
 }
 
-// Signalling is that of a call held here so far, oldest first. ok is false when the call is not held here.
-func (s *Switchboard) Signalling(id calls.ID) (list []calls.Message, ok bool) {
-	l := s.find(id)
-	if l == nil {
-		return nil, false
+// Signalling is that of a call so far, oldest first, wherever it is held or was.
+func (s *Switchboard) Signalling(ctx context.Context, c calls.Call) (list []calls.Message, err error) {
+	if l := s.find(c.ID); l != nil {
+		return l.signalling(), nil
 	}
-	return l.signalling(), true
+	err = s.AskHolder(ctx, c, askSignalling, "", &list)
+	if fault.Is(err, fault.Conflict) { // it was over before, or is meanwhile
+		return s.Calls.Signalling(ctx, s.DB, c.ID)
+	}
+	return list, err
 }

@@ -46,6 +46,7 @@ func (s *Switchboard) converse(l *live, leg lines.Leg, a assistants.Assistant) {
 	}
 	session := voice.New(cfg, media, parts)
 	l.open(session, rec, tap)
+	s.relayIfWatched(l)
 	report := session.Run(l.ctx)
 	<-hung
 	l.open(nil, nil, nil)

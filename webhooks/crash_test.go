@@ -49,6 +49,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 			}
 			var killed atomic.Bool
 			half := make(chan struct{})
+			l.mu.Lock() // requests come from another process
 			l.answer = func(n int, _ *http.Request) (int, string) {
 				if n == all/2 {
 					close(half)
@@ -58,6 +59,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 				}
 				return 200, ""
 			}
+			l.mu.Unlock()
 			child := exec.Command(os.Args[0])
 			child.Env = append(os.Environ(), "PARLEY_WEBHOOKS_CHILD="+url)
 			if err := child.Start(); err != nil {

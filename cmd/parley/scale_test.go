@@ -13,40 +13,21 @@ import (
 	"time"
 )
 
-// Three processes with a role each: the API is anywhere, calls are on the process that holds them.
+// Three processes with a role each: the API is anywhere, calls are on the process that holds them. Whatever can be asked of
+// a call is asked of the two that do not hold it.
+//
+// Contract: 4.9 5.1 18.1 18.3
 func TestRoles(t *testing.T) {
 	c := startCluster(t, "api", "voice", "work")
-	at := c.at(0)
-	number := c.desk(at)
-	out := c.assistant(at, "outbound", "null", "")
-
-	// A call that comes in at the process with the lines, seen and steered over both of the others.
-	id := at.id(at.want(200, "POST", "/sim/calls", fmt.Sprintf(`{"from":"+491701234567","to":%q,"script":[{"wait_ms":60000}]}`, number)), "data", "call_id")
-	events := at.stream(t.Context(), id)
-	at.sees(events, `turn.assistant {"text":"Map shop."`)
-	c.at(2).want(200, "POST", fmt.Sprintf("/user/calls/%d/whisper", id), `{"text":"Be kind."}`)
-	at.want(200, "POST", fmt.Sprintf("/user/calls/%d/say", id), `{"text":"Which maps?"}`)
-	at.sees(events, `turn.user {"text":"Which maps?"`)
-	at.want(200, "POST", fmt.Sprintf("/user/calls/%d/hangup", id), "")
-	at.sees(events, `call.state {"status":"completed","reason":"api_hangup"}`)
-	one := at.until(id, final)
-	if one.Status != "completed" || *one.Reason != "api_hangup" || !strings.HasPrefix(one.Transcript, "Assistant: Map shop.") {
-		t.Errorf("%+v", one)
-	}
-	at.want(409, "POST", fmt.Sprintf("/user/calls/%d/whisper", id), `{"text":"Too late."}`)
-	res, err := http.Get(one.Recording) // made by one process, stored in S3, read by another
-	if err != nil {
-		t.Fatal(err)
-	}
-	wav, err := io.ReadAll(res.Body)
-	res.Body.Close()
-	if err != nil || res.StatusCode != 200 || len(wav) < 8000 {
-		t.Errorf("recording over another process: %s, %d bytes, %v", res.Status, len(wav), err)
-	}
+	number := c.desk(c.at(0))
+	out := c.assistant(c.at(0), "outbound", "null", "")
+	c.steered(number)
+	c.fromTheBrowser()
 
 	// A call that goes out, ordered where there are no lines.
+	at := c.at(0)
 	at.want(200, "PUT", "/sim/phones/+491701111111", `{"behaviour":"answer","script":[{"wait_ms":500},{"hangup":true}]}`)
-	id = at.id(at.want(200, "POST", "/user/make_call", fmt.Sprintf(`{"phone_number":"+491701111111","assistant_id":%d}`, out)), "call_id")
+	id := at.id(at.want(200, "POST", "/user/make_call", fmt.Sprintf(`{"phone_number":"+491701111111","assistant_id":%d}`, out)), "call_id")
 	if one := c.at(2).until(id, final); one.Status != "completed" || *one.Reason != "customer_hangup" {
 		t.Errorf("%+v", one)
 	}
@@ -57,6 +38,65 @@ func TestRoles(t *testing.T) {
 	c.sound()
 	for _, m := range c.nodes {
 		m.stop(t)
+	}
+}
+
+// steered is a call that comes in at the process with the lines, seen, heard and steered over both of the others.
+func (c *cluster) steered(number string) {
+	c.t.Helper()
+	at := c.at(0)
+	id := at.id(at.want(200, "POST", "/sim/calls", fmt.Sprintf(`{"from":"+491701234567","to":%q,"script":[{"wait_ms":60000}]}`, number)), "data", "call_id")
+	path := fmt.Sprintf("/user/calls/%d", id)
+	events := at.stream(c.t.Context(), id)
+	at.sees(events, `turn.assistant {"text":"Map shop."`)
+	for _, i := range []int{0, 2} {
+		signalling := c.at(i).want(200, "GET", path+"/signalling", "")
+		if !strings.Contains(signalling, `"title":"INVITE"`) || !strings.Contains(signalling, `"title":"200 OK"`) {
+			c.t.Errorf("signalling of a call that goes on: %s", signalling)
+		}
+	}
+	ears := []*browser{at.listenIn(id), c.at(2).listenIn(id)}
+	c.at(2).want(200, "POST", path+"/whisper", `{"text":"Be kind."}`)
+	at.want(200, "POST", path+"/say", `{"text":"Which maps?"}`)
+	at.sees(events, `turn.user {"text":"Which maps?"`)
+	for _, ear := range ears {
+		ear.hears(c.t) // the answer
+	}
+	c.at(2).want(200, "POST", path+"/hangup", "")
+	at.sees(events, `call.state {"status":"completed","reason":"api_hangup"}`)
+	one := at.until(id, final)
+	if one.Status != "completed" || *one.Reason != "api_hangup" || !strings.HasPrefix(one.Transcript, "Assistant: Map shop.") {
+		c.t.Errorf("%+v", one)
+	}
+	at.want(409, "POST", path+"/whisper", `{"text":"Too late."}`)
+	at.want(409, "POST", path+"/listen", `{"sdp":"v=0"}`)
+	if !strings.Contains(at.want(200, "GET", path+"/signalling", ""), `"title":"BYE"`) {
+		c.t.Error("the signalling of a call that is over has no BYE")
+	}
+	res, err := http.Get(one.Recording) // made by one process, stored in S3, read by another
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	wav, err := io.ReadAll(res.Body)
+	res.Body.Close()
+	if err != nil || res.StatusCode != 200 || len(wav) < 8000 {
+		c.t.Errorf("recording over another process: %s, %d bytes, %v", res.Status, len(wav), err)
+	}
+}
+
+// fromTheBrowser is a browser call that is offered to the process with the API, and ended by its page over a third one.
+func (c *cluster) fromTheBrowser() {
+	c.t.Helper()
+	call := c.at(0).browser()
+	events := c.at(2).stream(c.t.Context(), call.id)
+	c.at(2).sees(events, `turn.assistant {"text":"Map shop."`)
+	call.hears(c.t)
+	end := fmt.Sprintf("/web-calls/%s?token=", call.uuid)
+	c.at(2).want(404, "DELETE", end+"another", "")
+	c.at(2).want(200, "DELETE", end+call.token, "")
+	c.at(2).sees(events, `call.state {"status":"completed","reason":"customer_hangup"}`)
+	if one := c.at(0).call(call.id); one.Type != "web" || one.Status != "completed" || *one.By != "customer" {
+		c.t.Errorf("%+v", one)
 	}
 }
 

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/pion/webrtc/v4"
 )
 
 // After SIGTERM running calls may go on for the grace and no longer, whichever line they are on and whether or not the far
@@ -24,7 +22,7 @@ func TestStoppedInCalls(t *testing.T) {
 	c.serving = startServer(t, data, []string{"PARLEY_SHUTDOWN_GRACE=2", sureEars}, "--dev")
 	ids := []int64{
 		c.id(c.want(200, "POST", "/sim/calls", fmt.Sprintf(`{"from":"+491701234567","to":%q,"script":[{"wait_ms":60000}]}`, number)), "data", "call_id"),
-		c.browser(),
+		c.browser().id,
 		c.vanished(),
 	}
 	for _, id := range ids {
@@ -42,45 +40,6 @@ func TestStoppedInCalls(t *testing.T) {
 		}
 	}
 	c.stop(t)
-}
-
-// browser opens a web call to the desk and lets it go on.
-func (c client) browser() int64 {
-	c.t.Helper()
-	var settings webrtc.SettingEngine
-	settings.SetIncludeLoopbackCandidate(true)
-	pc, err := webrtc.NewAPI(webrtc.WithSettingEngine(settings)).NewPeerConnection(webrtc.Configuration{})
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	c.t.Cleanup(func() { _ = pc.GracefulClose() })
-	if _, err := pc.AddTransceiverFromKind(webrtc.RTPCodecTypeAudio); err != nil {
-		c.t.Fatal(err)
-	}
-	offer, err := pc.CreateOffer(nil)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	gathered := webrtc.GatheringCompletePromise(pc)
-	if err := pc.SetLocalDescription(offer); err != nil {
-		c.t.Fatal(err)
-	}
-	<-gathered
-	body, err := json.Marshal(map[string]string{"assistant_id": c.desk(), "sdp": pc.LocalDescription().SDP, "type": "test"})
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	var answer struct {
-		CallID string `json:"call_id"`
-		SDP    string
-	}
-	if err := json.Unmarshal([]byte(c.want(201, "POST", "/web-calls", string(body))), &answer); err != nil {
-		c.t.Fatal(err)
-	}
-	if err := pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: answer.SDP}); err != nil {
-		c.t.Fatal(err)
-	}
-	return c.id(c.want(200, "GET", "/user/calls/"+answer.CallID, ""), "id")
 }
 
 // desk is the uuid of the assistant that answers the number.

@@ -19,6 +19,7 @@ func TestWordings(t *testing.T) {
 		"Since 1998, Dr. Smith":                         "since nineteen ninety eight dr smith",
 		"2024 or 4,500":                                 "two thousand twenty four or four thousand five hundred",
 		"Fußball":                                       "",
+		"such a " + strings.Repeat("e", 41) + " word":   "such a word", // nobody says that
 	} {
 		var lines []string
 		for _, w := range wordings(in) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -161,6 +162,21 @@ func TestPhones(t *testing.T) {
 	want := map[string]string{"parley": "P AA R L IY", "wozniak": "V AA Z N IY AE K"}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func TestClosingEndsWhatNobodyWaitsFor(t *testing.T) {
+	e := Open(t.TempDir())
+	stopped := make(chan error, 1)
+	e.work.Go(func() {
+		_, err := e.phones(e.life, []string{strings.Repeat("a", 20000)}) // would take hours
+		stopped <- err
+	})
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-stopped; !errors.Is(err, context.Canceled) {
+		t.Errorf("a word without end was pronounced: %v", err)
 	}
 }
 

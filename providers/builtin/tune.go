@@ -159,7 +159,7 @@ func (e *Engines) teach(d *decoder, words []string) error {
 			unwritten = append(unwritten, w)
 		}
 	}
-	said, err := e.phones(context.Background(), unwritten)
+	said, err := e.phones(e.life, unwritten)
 	if err != nil {
 		return err
 	}

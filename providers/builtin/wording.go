@@ -32,6 +32,10 @@ func wordings(text string) [][]string {
 	return all
 }
 
+// maxLetters is the length of the longest word that is expected from a caller. The time to find out how a word is
+// pronounced grows faster than its length: that of a hundred thousand letters would never be known.
+const maxLetters = 40
+
 // spoken is how one token is said.
 func spoken(tok string) []string {
 	if tok == "" {
@@ -52,7 +56,7 @@ func spoken(tok string) []string {
 				words = append(words, said...)
 			} else if half := strings.ToLower(run); i > 0 && (half == "am" || half == "pm") {
 				words = append(words, half[:1], half[1:])
-			} else if w := strings.Trim(strings.ToLower(run), "'"); w != "" && isASCII(w) {
+			} else if w := strings.Trim(strings.ToLower(run), "'"); w != "" && len(w) <= maxLetters && isASCII(w) {
 				words = append(words, w)
 			}
 		}

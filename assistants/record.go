@@ -13,7 +13,6 @@ var Required = []string{"name", "voice_id", "language_id", "type", "mode", "time
 // Item is an assistant in the outbound list.
 type Item struct {
 	ID              int64            `json:"id"`
-	UUID            string           `json:"uuid"`
 	UserID          int64            `json:"user_id"`
 	Name            string           `json:"name"`
 	Type            string           `json:"type"`
@@ -29,13 +28,14 @@ type Item struct {
 	IsWebhookActive bool             `json:"is_webhook_active"`
 	CreatedAt       wire.Time        `json:"created_at"`
 	UpdatedAt       wire.Time        `json:"updated_at"`
+	UUID            string           `json:"uuid"`
 }
 
 // Item is the assistant as the outbound list shows it.
 func (a Assistant) Item() Item {
-	return Item{int64(a.ID), a.UUID, int64(a.Owner), a.Name.V, a.Type.V, a.Mode.V, a.Status.V, a.VoiceID.V, a.LanguageID.V,
+	return Item{int64(a.ID), int64(a.Owner), a.Name.V, a.Type.V, a.Mode.V, a.Status.V, a.VoiceID.V, a.LanguageID.V,
 		a.Timezone.V, a.InitialMessage.V, a.SystemPrompt.V, a.Variables.V, a.WebhookURL, a.IsWebhookActive.V,
-		wire.At(a.CreatedAt), wire.At(a.UpdatedAt)}
+		wire.At(a.CreatedAt), wire.At(a.UpdatedAt), a.UUID}
 }
 
 // Record is an assistant as reads return it: every configurable field and what the platform adds.

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// router finds routes by path segments. A fixed segment is tried before a {wildcard}, and a path whose fixed
-// spelling lacks the method may still be served by the wildcard one.
+// router finds routes by path segments. A fixed segment is tried before a {wildcard}; where the fixed spelling is a
+// path of its own, it alone says which methods the path has.
 type router struct {
 	fixed map[string]*router
 	any   *router
@@ -64,7 +64,7 @@ func (n *router) match(method string, parts, values []string, methods *[]string)
 		return end.route, path
 	}
 	if next := n.fixed[parts[0]]; next != nil {
-		if r, path := next.match(method, parts[1:], values, methods); r != nil {
+		if r, path := next.match(method, parts[1:], values, methods); r != nil || len(*methods) > 0 {
 			return r, path
 		}
 	}

@@ -160,6 +160,10 @@ func TestSenders(t *testing.T) {
 		}
 		id := mine.Text("data.id")
 		s.Send("POST /user/whatsapp/senders", `{"carrier":"simulator","phone_number":"+14155550125"}`).Want(422, refusal("SENDER_EXISTS", "A sender with this phone number exists already."))
+		var there int
+		if err := s.DB.Get(t.Context(), &there, `SELECT count(*) FROM sim_senders`); err != nil || there != 7 {
+			t.Errorf("the platform has %d senders, %v", there, err)
+		}
 		made := s.Send("POST /user/whatsapp/senders/"+id+"/templates", `{"name":"new_one","language":"en","category":"utility","body_text":"Hi {{1}}.","variables":["name"],"examples":["Mia"]}`).Want(201)
 		if made.Text("data.status") != "pending" {
 			t.Errorf("handed in: %s", made.Body)

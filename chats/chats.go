@@ -128,6 +128,14 @@ type Outgoing struct {
 	Human bool // said by a person, not by the assistant
 	Uses  []agent.Use
 	Trace []agent.Message
+	Then  Then // what comes with it, in the transaction that stores it
+}
+
+// Then is what the functions of an answer asked for: hand over, end.
+type Then struct {
+	Speaker  assistants.ID `json:",omitempty"` // who speaks from now on, after Switches
+	Switches int           `json:",omitempty"`
+	End      bool          `json:",omitempty"`
 }
 
 // Ending is a conversation that ended and was evaluated; it is reported to the customer's server.

@@ -141,7 +141,7 @@ func (s *Chats) keep(ctx context.Context, c Conversation, t *thought) (Reply, er
 				return err
 			}
 		}
-		return s.follow(ctx, tx, now, t)
+		return s.follow(ctx, tx, now, t.then)
 	})
 	return r, err
 }
@@ -155,23 +155,22 @@ func (s *Chats) deliver(ctx context.Context, channel Channel, c Conversation, t 
 	if !now.AIEnabled {
 		return Reply{AIOff: true}, nil
 	}
-	if err := channel.Send(ctx, now, Outgoing{Text: t.text, Uses: t.uses, Trace: t.trace}); err != nil {
+	if err := channel.Send(ctx, now, Outgoing{Text: t.text, Uses: t.uses, Trace: t.trace, Then: t.then}); err != nil {
 		return Reply{}, err
 	}
-	err = s.db.Do(ctx, func(tx *db.Tx) error { return s.follow(ctx, tx, now, t) })
-	return Reply{Entry: Entry{Role: Assistant, Text: t.text, Uses: t.uses}}, err
+	return Reply{Entry: Entry{Role: Assistant, Text: t.text, Uses: t.uses}}, nil
 }
 
-// follow does what the answer's functions asked for: hand over, end.
-func (s *Chats) follow(ctx context.Context, tx *db.Tx, c Conversation, t *thought) error {
-	if t.switches > 0 {
+// follow does what the answer's functions asked for.
+func (s *Chats) follow(ctx context.Context, tx *db.Tx, c Conversation, t Then) error {
+	if t.Switches > 0 {
 		_, err := tx.Exec(ctx, `UPDATE conversations SET speaker_id = $2, switches = switches + $3 WHERE id = $1`,
-			int64(c.ID), int64(t.speaker), t.switches)
+			int64(c.ID), int64(t.Speaker), t.Switches)
 		if err != nil {
 			return err
 		}
 	}
-	if t.ended {
+	if t.End {
 		return s.end(ctx, tx, c, Closed)
 	}
 	return nil

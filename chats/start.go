@@ -145,7 +145,7 @@ func (s *Chats) Heard(ctx context.Context, tx *db.Tx, id ID, text string, files 
 	return e, s.reopen(ctx, tx, &c, a)
 }
 
-// Said stores what was sent to the customer over a channel, at its cost.
+// Said stores what was sent to the customer over a channel, at its cost, and does what comes with it.
 func (s *Chats) Said(ctx context.Context, tx *db.Tx, id ID, o Outgoing, cost wire.Money) (Entry, error) {
 	c, err := s.ByID(ctx, tx, id)
 	if err != nil {
@@ -155,7 +155,10 @@ func (s *Chats) Said(ctx context.Context, tx *db.Tx, id ID, o Outgoing, cost wir
 	if err := s.append(ctx, tx, &c, &e, 0); err != nil {
 		return Entry{}, err
 	}
-	return e, s.spend(ctx, tx, c.ID, cost)
+	if err := s.spend(ctx, tx, c.ID, cost); err != nil {
+		return e, err
+	}
+	return e, s.follow(ctx, tx, c, o.Then)
 }
 
 // TemplateSent stores a template message; any ended conversation is open again.

@@ -13,12 +13,10 @@ import (
 
 // thought is an answer before it is stored.
 type thought struct {
-	text     string
-	uses     []agent.Use
-	trace    []agent.Message
-	speaker  assistants.ID // who speaks from now on
-	switches int
-	ended    bool
+	text  string
+	uses  []agent.Use
+	trace []agent.Message
+	then  Then
 }
 
 // maxSwitches bounds how often a conversation is handed to another assistant.
@@ -31,14 +29,14 @@ func (s *Chats) thought(ctx context.Context, c Conversation, message int64) (*th
 	if err != nil {
 		return nil, err
 	}
-	t := &thought{speaker: c.Speaker}
+	t := &thought{then: Then{Speaker: c.Speaker}}
 	history := messages(before(entries, message))
 	for {
-		switches := t.switches
+		switches := t.then.Switches
 		if err := s.turn(ctx, c, t, append(history[:len(history):len(history)], t.trace...)); err != nil {
 			return nil, err
 		}
-		if t.switches == switches || t.ended || t.text != "" {
+		if t.then.Switches == switches || t.then.End || t.text != "" {
 			break
 		}
 	}
@@ -50,7 +48,7 @@ func (s *Chats) thought(ctx context.Context, c Conversation, message int64) (*th
 
 // turn is one turn of thought of the present speaker.
 func (s *Chats) turn(ctx context.Context, c Conversation, t *thought, history []agent.Message) error {
-	a, err := s.assistants.ByID(ctx, s.db, t.speaker)
+	a, err := s.assistants.ByID(ctx, s.db, t.then.Speaker)
 	if err != nil {
 		return err
 	}
@@ -106,7 +104,7 @@ func (s *Chats) functions(ctx context.Context, c Conversation, a assistants.Assi
 		return nil, err
 	}
 	effects := agent.Effects{
-		EndCall: func(context.Context) error { t.ended = true; return nil },
+		EndCall: func(context.Context) error { t.then.End = true; return nil },
 		SwitchTo: func(ctx context.Context, tool agent.BuiltIn) error {
 			said, err := s.handOver(ctx, c, v, t, tool)
 			*greeting = append(*greeting, said...)
@@ -138,14 +136,14 @@ func (s *Chats) handOver(ctx context.Context, c Conversation, v agent.Values, t 
 	if err := json.Unmarshal(tool.Raw, &spec); err != nil {
 		return nil, err
 	}
-	if c.switches+t.switches >= maxSwitches {
+	if c.switches+t.then.Switches >= maxSwitches {
 		return nil, errors.New("this conversation was handed over too often")
 	}
 	target, err := s.assistants.Get(ctx, s.db, c.Owner, wire.Ref{ID: spec.AssistantID.ID})
 	if err != nil {
 		return nil, errors.New("the other assistant does not exist any more")
 	}
-	t.speaker, t.switches = target.ID, t.switches+1
+	t.then.Speaker, t.then.Switches = target.ID, t.then.Switches+1
 	var said []string
 	if spec.MessageBeforeTransfer.Has() {
 		said = append(said, agent.Fill(spec.MessageBeforeTransfer.V, v, agent.Spoken))

@@ -77,12 +77,15 @@ func (l ledger) Refund(ctx context.Context, tx *db.Tx, owner int64, ref, kind st
 	return l.Billing.Refund(ctx, tx, accounts.ID(owner), kind, ref)
 }
 
-// echo is a model that says what it heard.
+// echo is a model that says what it heard, and ends the conversation after a Bye.
 type echo struct{}
 
 func (echo) Reply(_ context.Context, r agent.Request) iter.Seq2[agent.Chunk, error] {
 	return func(yield func(agent.Chunk, error) bool) {
-		yield(agent.Chunk{Text: "You said: " + r.Messages[len(r.Messages)-1].Text}, nil)
+		heard := r.Messages[len(r.Messages)-1].Text
+		if yield(agent.Chunk{Text: "You said: " + heard}, nil) && heard == "Bye" {
+			yield(agent.Chunk{Call: &agent.ToolCall{ID: "1", Name: "end_call"}}, nil)
+		}
 	}
 }
 
@@ -147,7 +150,7 @@ func newLab(t *testing.T, d *db.DB) *lab {
 			return chats.Attachment{Type: f.Type, URL: "https://p.example/media/chat/" + f.Ref}, words, nil
 		}})
 	var change assistants.Change
-	l.must(wire.ReadJSON([]byte(`{"name":"Desk","voice_id":1,"language_id":1,"type":"inbound","mode":"pipeline","timezone":"UTC","llm_model_id":1,"initial_message":"Hello.","system_prompt":"Help."}`), &change.Fields))
+	l.must(wire.ReadJSON([]byte(`{"name":"Desk","voice_id":1,"language_id":1,"type":"inbound","mode":"pipeline","timezone":"UTC","llm_model_id":1,"initial_message":"Hello.","system_prompt":"Help.","tools":[{"type":"end_call"}]}`), &change.Fields))
 	desk, _, err := a.Create(ctx, ada.ID, change)
 	l.must(err)
 	l.must(d.Do(ctx, func(tx *db.Tx) error {

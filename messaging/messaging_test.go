@@ -188,8 +188,9 @@ func TestKilledWhileSending(t *testing.T) {
 
 // TestKilledWhileAnswering ends the process between the platform and the database, in the middle of an answer of the
 // assistant: the job that answers is done again, and the customer gets no second answer before the first counts as lost.
+// A callback that completes the answer does what came with it: here the conversation ends.
 //
-// Contract: 11.7 16.2
+// Contract: 11.7 14.9 16.2
 func TestKilledWhileAnswering(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		pass := func(d time.Duration) {
@@ -198,16 +199,16 @@ func TestKilledWhileAnswering(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		ask := func(id string) {
+		ask := func(id, text string) {
 			t.Helper()
 			var once sync.Once
 			l.platform.step = func(messaging.Outgoing) error { once.Do(func() { panic(errKilled) }); return nil }
-			_, err := l.room.Receive(t.Context(), messaging.Incoming{SenderID: l.sender.ID, From: messaging.Peer{Phone: "+491701234567"}, ID: id, Text: "Hello"})
+			_, err := l.room.Receive(t.Context(), messaging.Incoming{SenderID: l.sender.ID, From: messaging.Peer{Phone: "+491701234567"}, ID: id, Text: text})
 			l.must(err)
 			pass(time.Minute)
 		}
 		l.work()
-		ask("m1")
+		ask("m1", "Bye")
 		all := l.platform.all()
 		if len(all) != 1 {
 			t.Fatalf("%d answers", len(all))
@@ -217,7 +218,12 @@ func TestKilledWhileAnswering(t *testing.T) {
 		if got := strings.Join(l.states("wa_messages"), " "); got != "received sent" || len(l.platform.all()) != 1 {
 			t.Errorf("%s, %d answers", got, len(l.platform.all()))
 		}
-		ask("m2") // nobody calls back: it did not arrive
+		var state string
+		l.must(l.d.Get(t.Context(), &state, `SELECT state || ' ' || end_reason FROM conversations`))
+		if state != "ended closed" {
+			t.Errorf("after the goodbye: %s", state)
+		}
+		ask("m2", "Hello") // nobody calls back: it did not arrive
 		pass(10 * time.Minute)
 		if got := strings.Join(l.states("wa_messages"), " "); got != "received sent received lost queued" || len(l.platform.all()) != 3 {
 			t.Errorf("%s, %d answers", got, len(l.platform.all()))

@@ -30,9 +30,13 @@ func (m *Messaging) Attach(ctx context.Context, tx *db.Tx, owner int64, n NewSen
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $12) RETURNING id`,
 		owner, s.Phone, s.DisplayName, s.Status, s.Quality, s.Limit, s.LimitKnown, s.AssistantID, s.Carrier, s.CarrierRef, s.Credentials, s.CreatedAt)
 	if db.IsUnique(err) {
-		return s, fault.New(fault.Invalid, "SENDER_EXISTS", "A sender with this phone number exists already.")
+		return s, senderExists()
 	}
 	return s, err
+}
+
+func senderExists() error {
+	return fault.New(fault.Invalid, "SENDER_EXISTS", "A sender with this phone number exists already.")
 }
 
 // Joining is a sender that a customer has at a platform and wants to use here.
@@ -61,6 +65,13 @@ func (m *Messaging) Join(ctx context.Context, n Joining, ch SenderChange) (s Sen
 	platform, ok := m.Joiners[n.Carrier]
 	if !ok {
 		return s, wire.Invalid(wire.Bad("carrier", "in"))
+	}
+	var taken bool
+	if err := m.DB.Get(ctx, &taken, `SELECT EXISTS (SELECT 1 FROM wa_senders WHERE phone_number = $1)`, n.Phone); err != nil {
+		return s, err
+	}
+	if taken { // before the platform makes anything of it
+		return s, senderExists()
 	}
 	there, err := platform.Join(ctx, n)
 	if r, refused := errors.AsType[*Refusal](err); refused {

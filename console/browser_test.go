@@ -74,6 +74,21 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// A line of a transcript stands at the moment when its speaker began, not when they ended.
+//
+// Contract: 4.9
+func TestLinesBegin(t *testing.T) {
+	s := open(t)
+	b := browsertest.New(t, []string{s.url})
+	b.Do(chromedp.Navigate(s.link))
+	b.Until(`location.pathname == '/console' && !!document.querySelector('nav.side')`)
+	b.Open(s.url + "/console/calls/" + talked(t, s))
+	b.Until(`document.querySelectorAll('.lines .human, .lines .bot').length == 5`)
+	if got := browsertest.JS[string](b, `[...document.querySelectorAll('.lines li > small')].map(e => e.innerText.split(' · ').pop()).join(' ')`); got != "0:01 0:04 0:08 0:11 0:13" {
+		t.Error(got)
+	}
+}
+
 // A one-time link signs in once; a used one says so and offers the password.
 func TestSignIn(t *testing.T) {
 	s := open(t)

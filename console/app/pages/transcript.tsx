@@ -11,14 +11,33 @@ export type Line = {
   detail?: string
 }
 
-// linesOf is the conversation in the order it was begun; what the caller is saying right now comes last.
+type Moments = { [side: string]: number | undefined }
+const longPause = 3000 // ms, longer than any within a turn
+
+// linesOf is the conversation in the order it was begun, each line at the moment when its speaker began; what the caller
+// is saying right now comes last.
 export function linesOf(events: Event[]): Line[] {
+  const began: Moments = {},
+    paused: Moments = {}
   const lines = events.flatMap((e): Line[] => {
     switch (e.type) {
-      case 'turn.user':
-        return [{ who: 'human', text: e.data.text, ms: e.ms, typed: e.data.source !== 'speech' }]
-      case 'turn.assistant':
-        return [{ who: 'bot', text: e.data.text, ms: e.ms, cut: e.data.interrupted, stages: stagesOf([e])[0] }]
+      case 'speech.start':
+      case 'speech.end':
+        if (e.type === 'speech.end') paused[e.data.side] = e.ms
+        else if (e.ms - (paused[e.data.side] ?? e.ms) > longPause) began[e.data.side] = e.ms // after a sound without words
+        else began[e.data.side] ??= e.ms
+        return []
+      case 'turn.user': {
+        const spoken = e.data.source === 'speech',
+          ms = (spoken ? began.customer : undefined) ?? e.ms
+        if (spoken) began.customer = undefined
+        return [{ who: 'human', text: e.data.text, ms, typed: !spoken }]
+      }
+      case 'turn.assistant': {
+        const ms = began.assistant ?? e.ms
+        began.assistant = undefined
+        return [{ who: 'bot', text: e.data.text, ms, cut: e.data.interrupted, stages: stagesOf([e])[0] }]
+      }
       case 'tool.result':
         return [
           { who: 'tool', text: e.data.name, ms: e.ms, detail: `${e.data.ms} ms · ${JSON.stringify(e.data.result)}` },

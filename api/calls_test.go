@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -161,6 +162,45 @@ func TestCallRecords(t *testing.T) {
 		if f, _, err := s.House.Blobs.Open(t.Context(), "recordings/x.wav"); err == nil {
 			f.Close()
 			t.Error("the recording outlives its call")
+		}
+	})
+}
+
+// TestRetention lets time pass after a call: its recording and its signalling go, the rest of its record stays.
+//
+// Contract: 5.2
+func TestRetention(t *testing.T) {
+	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
+		s.Work()
+		keep := func(c calls.Call) calls.Call {
+			if err := s.House.Blobs.Put(t.Context(), "recordings/x.wav", strings.NewReader("RIFF"), "audio/wav"); err != nil {
+				t.Fatal(err)
+			}
+			said := []calls.Message{{At: c.AnsweredReal.Time(), Title: "INVITE"}}
+			if err := s.DB.Do(t.Context(), func(tx *db.Tx) error { return s.House.Calls.KeepSignalling(t.Context(), tx, c.ID, said) }); err != nil {
+				t.Fatal(err)
+			}
+			return c
+		}
+		of := func(c calls.Call) string {
+			record := s.Send(fmt.Sprintf("GET /user/calls/%d", c.ID), "").Want(200)
+			w := httptest.NewRecorder()
+			s.API.ServeHTTP(w, httptest.NewRequest("GET", "/media/recordings/x.wav", nil))
+			return fmt.Sprint(strings.Contains(record.Body, `"recording_url"`), w.Code, strings.Contains(s.Send(fmt.Sprintf("GET /user/calls/%d/signalling", c.ID), "").Want(200).Body, "INVITE"))
+		}
+		old := keep(finished(t, s, calls.NewCall{Type: calls.Inbound}))
+		advance(s, 60*24*time.Hour)
+		if got := of(old); got != "true 200 true" {
+			t.Errorf("after 60 days: %s", got)
+		}
+		advance(s, 31*24*time.Hour)
+		if got := of(old); got != "false 404 false" {
+			t.Errorf("after 91 days: %s", got)
+		}
+		young := keep(finished(t, s, calls.NewCall{Type: calls.Inbound}))
+		advance(s, 60*24*time.Hour)
+		if got := of(young); got != "true 200 true" {
+			t.Errorf("another one after 60 days: %s", got)
 		}
 	})
 }

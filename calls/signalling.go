@@ -27,6 +27,27 @@ func (c *Calls) KeepSignalling(ctx context.Context, tx *db.Tx, id ID, messages [
 	return err
 }
 
+// ForgetSignalling removes the oldest up to limit signalling records of calls made before a moment, and says how many.
+func (c *Calls) ForgetSignalling(ctx context.Context, q db.Q, before time.Time, limit int) (int, error) {
+	var oldest []struct {
+		ID ID      `db:"call_id"`
+		At db.Time `db:"created_at"`
+	}
+	err := q.Select(ctx, &oldest, `SELECT s.call_id, c.created_at FROM call_signalling s JOIN calls c ON c.id = s.call_id ORDER BY s.call_id LIMIT $1`, limit)
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for n < len(oldest) && oldest[n].At < db.At(before) { // calls are numbered as they are made
+		n++
+	}
+	if n == 0 {
+		return 0, nil
+	}
+	_, err = q.Exec(ctx, `DELETE FROM call_signalling WHERE call_id <= $1`, oldest[n-1].ID)
+	return n, err
+}
+
 // Signalling is what KeepSignalling stored, oldest first; empty when there was none.
 func (c *Calls) Signalling(ctx context.Context, q db.Q, id ID) ([]Message, error) {
 	var kept db.JSON[[]Message]

@@ -102,7 +102,7 @@ type Config struct {
 		AllowCIDRs []string `key:"allow_cidrs" check:"cidrs" doc:"private networks that webhooks, tools and documents may reach"`
 	} `key:"outbound"`
 	Retention struct {
-		RecordingsDays *int `key:"recordings_days" min:"1"`
+		RecordingsDays *int `key:"recordings_days" min:"1" doc:"days that recordings and the signalling of calls are kept; empty = until the call is deleted"`
 	} `key:"retention"`
 	Shutdown struct {
 		Grace time.Duration `key:"grace" min:"0" max:"300" doc:"seconds that running calls and requests may go on after SIGTERM"`

@@ -47,11 +47,15 @@ func (h *House) phones() guard.Phones {
 	return guard.Phones{Countries: t.AllowedCountries, Prefixes: t.BlockedPrefixes, Premium: t.AllowPremium}
 }
 
-// expireRecordings removes the recordings of calls made before a moment; the calls stay.
+// expireRecordings removes the recordings of calls made before a moment, and their signalling; the calls stay.
 func (h *House) expireRecordings(ctx context.Context, before time.Time) error {
 	for {
 		old, err := h.Calls.Recordings(ctx, h.DB, before, 100)
-		if err != nil || len(old) == 0 {
+		if err != nil {
+			return err
+		}
+		forgotten, err := h.Calls.ForgetSignalling(ctx, h.DB, before, 100)
+		if err != nil || len(old)+forgotten == 0 {
 			return err
 		}
 		for _, c := range old {

@@ -28,6 +28,8 @@ func rooms(t testing.TB, d *db.DB) (*house.House, string) {
 	cfg.PublicURL = "https://p.example"
 	cfg.Limits.PerKeyPerMinute = 0
 	cfg.Simulator.Enabled = "true"
+	days := 90
+	cfg.Retention.RecordingsDays = &days
 	allow, err := guard.ParseAllow(nil, true)
 	if err != nil {
 		t.Fatal(err)

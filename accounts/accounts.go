@@ -132,6 +132,13 @@ func (a *Accounts) Plan(ctx context.Context, q db.Q, id ID) (Plan, error) {
 	return a.plan.With(own.V), err
 }
 
+// LockPlan reads the plan and keeps others that lock it waiting until the transaction ends.
+func (a *Accounts) LockPlan(ctx context.Context, tx *db.Tx, id ID) (Plan, error) {
+	var own db.JSON[Overrides]
+	err := tx.Get(ctx, &own, `UPDATE accounts SET updated_at = updated_at WHERE id = $1 RETURNING plan`, id)
+	return a.plan.With(own.V), err
+}
+
 // PlanOf is the plan of an account at hand.
 func (a *Accounts) PlanOf(acc Account) Plan { return a.plan.With(acc.Overrides.V) }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,6 +29,15 @@ func MakeEvent(at time.Time, kind string, data any) (Event, error) {
 // Log appends events to a call's log, in order.
 func (c *Calls) Log(ctx context.Context, tx *db.Tx, id ID, events []Event) error {
 	if len(events) == 0 {
+		return nil
+	}
+	if e := events[0]; len(events) == 1 {
+		_, err := tx.Exec(ctx, `INSERT INTO call_events (call_id, seq, at_real, type, data)
+			SELECT CAST($1 AS BIGINT), coalesce(max(seq), 0) + 1, CAST($2 AS BIGINT), CAST($3 AS TEXT), CAST($4 AS TEXT) FROM call_events WHERE call_id = $1`,
+			id, int64(e.At), e.Type, string(e.Data.V))
+		if err != nil {
+			return fmt.Errorf("log call: %w", err)
+		}
 		return nil
 	}
 	var seq int64
@@ -77,8 +87,8 @@ func (c *Calls) EventsAfter(ctx context.Context, q db.Q, id ID, seq int64) ([]Ev
 	return out, err
 }
 
-// state logs a change of status.
-func (c *Calls) state(ctx context.Context, tx *db.Tx, one Call, at time.Time) error {
+// state logs a change of status, after events that were not in the log yet.
+func (c *Calls) state(ctx context.Context, tx *db.Tx, one Call, at time.Time, before ...Event) error {
 	e, err := MakeEvent(at, "call.state", struct {
 		Status Status  `json:"status"`
 		Reason *Reason `json:"reason"`
@@ -86,5 +96,5 @@ func (c *Calls) state(ctx context.Context, tx *db.Tx, one Call, at time.Time) er
 	if err != nil {
 		return err
 	}
-	return c.Log(ctx, tx, one.ID, []Event{e})
+	return c.Log(ctx, tx, one.ID, append(slices.Clip(before), e))
 }

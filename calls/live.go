@@ -2,7 +2,6 @@ package calls
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -17,6 +16,12 @@ import (
 func (c *Calls) Claim(ctx context.Context, q db.Q, id ID, node string, lease time.Duration) (bool, error) {
 	n, err := q.Exec(ctx, `UPDATE calls SET node = $1, lease_real = $2 WHERE id = $3 AND node IS NULL AND stop IS NULL AND status = 'initiated'`,
 		node, int64(db.At(time.Now().Add(lease))), id)
+	return n > 0, err
+}
+
+// Free lets go of a call that its holder has not placed; false when it is over, or somebody asked for its end.
+func (c *Calls) Free(ctx context.Context, q db.Q, id ID, node string) (bool, error) {
+	n, err := q.Exec(ctx, `UPDATE calls SET node = NULL, lease_real = 0 WHERE id = $1 AND node = $2 AND stop IS NULL AND status = 'initiated'`, id, node)
 	return n > 0, err
 }
 
@@ -110,6 +115,8 @@ type Over struct {
 	AISeconds  int64
 	AnsweredBy AnsweredBy // empty = as stored
 	Recording  string
+	Log        []Event // what its log lacks
+	Settled    bool    // a call that nobody answered is settled with this: it costs nothing
 }
 
 // End closes a live call: its transcript, duration and the state it ends in. A call that has ended already is left as
@@ -117,60 +124,36 @@ type Over struct {
 func (c *Calls) End(ctx context.Context, q db.Q, id ID, o Over) (Call, error) {
 	var call Call
 	err := db.Within(ctx, q, func(tx *db.Tx) error {
-		old, err := one(ctx, tx, `id = $1`, id)
-		if errors.Is(err, ErrNotFound) || err == nil && !old.Status.Live() {
-			return db.ErrNone
-		}
-		if err != nil {
-			return err
-		}
 		real := o.At
 		if real.IsZero() {
 			real = time.Now()
 		}
-		call = old.over(o, real, tx.Now())
-		n, err := tx.Exec(ctx, `
-			UPDATE calls SET status = $2, reason = $3, ended_by = $4, entries = $5, variables = $6, spoke = $7, duration = $8,
-				ai_seconds = $9, answered_by = $10, recording = $11, ended_at = $12, ended_real = $13, updated_at = $12, lease_real = 0
-			WHERE id = $1 AND status IN ('initiated', 'ringing', 'in-progress')`,
-			id, call.Status, call.Reason, call.EndedBy, call.Entries, call.Variables, call.Spoke, call.Seconds,
-			call.AISeconds, call.AnsweredBy, call.Recording, call.EndedAt, call.EndedReal)
+		var entries *db.JSON[[]Entry]
+		if o.Entries != nil {
+			entries = &db.JSON[[]Entry]{V: o.Entries}
+		}
+		err := tx.Get(ctx, &call, `
+			UPDATE calls SET status = CASE WHEN answered_real IS NULL THEN $2 ELSE $3 END, reason = $4, ended_by = $5,
+				entries = coalesce($6, entries), spoke = spoke OR $7, answered_by = coalesce($8, answered_by), recording = coalesce($9, recording),
+				duration = CASE WHEN answered_real < $10 THEN ($10 - answered_real + 500000) / 1000000 ELSE 0 END,
+				ai_seconds = CASE WHEN answered_real IS NULL THEN 0 ELSE $11 END,
+				settled = settled OR ($13 AND answered_real IS NULL), ended_at = $12, ended_real = $10, updated_at = $12, lease_real = 0
+			WHERE id = $1 AND status IN ('initiated', 'ringing', 'in-progress') RETURNING `+columns,
+			id, o.Reason.end(false), o.Reason.end(true), o.Reason, o.Reason.Info().By, entries, o.Spoke, null(o.AnsweredBy), null(o.Recording),
+			int64(db.At(real)), o.AISeconds, int64(db.At(tx.Now())), o.Settled)
 		if err != nil {
 			return fmt.Errorf("end call: %w", err)
 		}
-		if n == 0 {
-			return db.ErrNone
+		if o.Keypad != "" {
+			call.Variables.V = call.Variables.V.With(wire.Scalar{Name: "keypad_input", Value: o.Keypad})
+			if _, err := tx.Exec(ctx, `UPDATE calls SET variables = $1 WHERE id = $2`, call.Variables, id); err != nil {
+				return fmt.Errorf("end call: %w", err)
+			}
 		}
 		c.tell(tx, call)
-		return c.state(ctx, tx, call, real)
+		return c.state(ctx, tx, call, real, o.Log...)
 	})
 	return call, err
-}
-
-// over is the call as its end leaves it.
-func (c Call) over(o Over, real, now time.Time) Call {
-	c.Status = o.Reason.end(c.Answered())
-	by := o.Reason.Info().By
-	c.Reason, c.EndedBy = &o.Reason, &by
-	c.EndedAt, c.EndedReal, c.UpdatedAt = db.At(now), db.At(real), db.At(now)
-	if o.Entries != nil {
-		c.Entries.V = o.Entries
-	}
-	if o.AnsweredBy != "" {
-		c.AnsweredBy = o.AnsweredBy
-	}
-	if o.Recording != "" {
-		c.Recording = &o.Recording
-	}
-	if o.Keypad != "" {
-		c.Variables.V = c.Variables.V.With(wire.Scalar{Name: "keypad_input", Value: o.Keypad})
-	}
-	c.Spoke = c.Spoke || o.Spoke
-	if c.Answered() {
-		c.Seconds = seconds(real.Sub(c.AnsweredReal.Time()))
-		c.AISeconds = o.AISeconds
-	}
-	return c
 }
 
 // Finish stores what the work after the call found out. A call in a short state becomes completed; one in a final

@@ -51,17 +51,22 @@ func (c *Calls) Create(ctx context.Context, q db.Q, n NewCall) (Call, error) {
 		if n.Node != "" {
 			lease = db.At(real.Add(n.Lease))
 		}
-		err := tx.Get(ctx, &one, `
+		one = Call{Owner: n.Owner, UUID: uuid.NewString(), Type: n.Type, Status: Initiated, AssistantID: null(n.AssistantID), AssistantName: n.AssistantName,
+			AssistantPhone: null(n.AssistantPhone), ClientPhone: null(n.ClientPhone), NumberID: null(n.NumberID), TrunkID: null(n.TrunkID),
+			CampaignID: null(n.CampaignID), CampaignName: null(n.CampaignName), LeadID: null(n.LeadID), DialNo: null(n.DialNo),
+			SignalID: null(n.SignalID), RequestID: null(n.RequestID), AnsweredBy: by, Currency: n.Currency, Node: null(n.Node),
+			LeaseReal: lease, CreatedReal: db.At(real), CreatedAt: now, UpdatedAt: now}
+		one.Snapshot.V, one.InputVariables.V, one.Entries.V = n.Snapshot, n.Variables, []Entry{}
+		err := tx.Get(ctx, &one.ID, `
 			INSERT INTO calls (account_id, uuid, type, status, assistant_id, assistant_name, assistant_phone, client_phone,
 				client_digits, number_id, trunk_id, campaign_id, campaign_name, lead_id, dial_no, signal_id, request_id, snapshot,
 				input_variables, variables, evaluation, entries, answered_by, currency, node, lease_real, created_real, created_at, updated_at)
 			VALUES ($1, $2, $3, 'initiated', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
 				$18, '{}', '{}', '[]', $19, $20, $21, $22, $23, $24, $24)
-			RETURNING `+columns,
-			n.Owner, uuid.NewString(), n.Type, null(int64(n.AssistantID)), n.AssistantName, null(n.AssistantPhone), null(n.ClientPhone),
-			null(digits(n.ClientPhone)), null(n.NumberID), null(n.TrunkID), null(n.CampaignID), null(n.CampaignName), null(n.LeadID),
-			null(n.DialNo), null(n.SignalID), null(n.RequestID), db.JSON[Snapshot]{V: n.Snapshot},
-			db.JSON[wire.Scalars]{V: n.Variables}, by, n.Currency, null(n.Node), int64(lease), db.At(real), now)
+			RETURNING id`,
+			one.Owner, one.UUID, one.Type, one.AssistantID, one.AssistantName, one.AssistantPhone, one.ClientPhone,
+			null(digits(n.ClientPhone)), one.NumberID, one.TrunkID, one.CampaignID, one.CampaignName, one.LeadID, one.DialNo, one.SignalID,
+			one.RequestID, one.Snapshot, one.InputVariables, one.AnsweredBy, one.Currency, one.Node, int64(lease), one.CreatedReal, now)
 		if err != nil {
 			return fmt.Errorf("record call: %w", err)
 		}

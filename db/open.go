@@ -21,6 +21,7 @@ type settings struct {
 	synchronous string
 	conns       int
 	manual      bool
+	statements  func(sql string)
 }
 
 // Synchronous sets how hard SQLite pushes a commit to the disk: FULL (default: what was acknowledged survives
@@ -29,6 +30,9 @@ func Synchronous(mode string) Option { return func(s *settings) { s.synchronous 
 
 // Conns bounds the connections to PostgreSQL; default 20.
 func Conns(n int) Option { return func(s *settings) { s.conns = n } }
+
+// Statements has fn hear every statement that is sent to PostgreSQL, transactions' BEGIN and COMMIT included: for measuring.
+func Statements(fn func(sql string)) Option { return func(s *settings) { s.statements = fn } }
 
 // Manual makes durable time stand still until it is advanced, see [DB.Now].
 func Manual() Option { return func(s *settings) { s.manual = true } }
@@ -103,6 +107,9 @@ func (d *DB) openPostgres(url string, s settings) error {
 	if cfg.RuntimeParams["application_name"] == "" {
 		cfg.RuntimeParams["application_name"] = "parley"
 	}
+	if s.statements != nil {
+		cfg.Tracer = tracer(s.statements)
+	}
 	d.dialect = &postgres
 	d.write = stdlib.OpenDB(*cfg)
 	d.write.SetMaxOpenConns(s.conns)
@@ -111,6 +118,16 @@ func (d *DB) openPostgres(url string, s settings) error {
 	d.read = d.write
 	return nil
 }
+
+// tracer hears the statements of a connection.
+type tracer func(sql string)
+
+func (t tracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+	t(data.SQL)
+	return ctx
+}
+
+func (t tracer) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
 // CopyTo writes the SQLite database as it is at this moment into a new file. Other processes go on reading and writing.
 func (d *DB) CopyTo(ctx context.Context, file string) error {

@@ -26,8 +26,7 @@ func (h *House) campaigns(context.Context) error {
 	h.on.Jobs.Pulse("campaigns.tick", time.Second, h.Campaigns.Tick)
 	h.on.Jobs.Also(jobs.Outside{Next: h.Campaigns.Next, Busy: h.Campaigns.Busy})
 	h.LeadOf = h.leadOf
-	// Before the webhooks, which show the lead as the call left it.
-	h.Switchboard.Settled = append([]func(context.Context, *db.Tx, calls.Call) error{h.settleCampaign}, h.Switchboard.Settled...)
+	h.Switchboard.Ended = append(h.Switchboard.Ended, h.settleCampaign)
 	h.Calls.OnBlock(func(ctx context.Context, tx *db.Tx, owner accounts.ID, phone string) error {
 		return h.Campaigns.Block(ctx, tx, int64(owner), phone)
 	})

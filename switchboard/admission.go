@@ -60,32 +60,21 @@ func errFull() error {
 }
 
 // ceiling checks the account's parallel calls inside the transaction that adds one.
-func (s *Switchboard) ceiling(ctx context.Context, tx *db.Tx, owner accounts.ID) error {
-	plan, err := s.Accounts.Plan(ctx, tx, owner)
+func (s *Switchboard) ceiling(ctx context.Context, tx *db.Tx, owner accounts.ID) (accounts.Plan, error) {
+	plan, err := s.Accounts.LockPlan(ctx, tx, owner) // whoever adds a call to the account waits here for the one before
 	if err != nil {
-		return err
-	}
-	// Whoever adds a call to the account waits here for the one before.
-	if _, err := tx.Exec(ctx, `UPDATE accounts SET updated_at = updated_at WHERE id = $1`, owner); err != nil {
-		return err
+		return plan, err
 	}
 	n, err := s.Calls.Live(ctx, tx, owner, "")
-	if err != nil {
-		return err
+	if err == nil && int64(n) >= plan.ParallelPerAccount {
+		err = errFull()
 	}
-	if int64(n) >= plan.ParallelPerAccount {
-		return errFull()
-	}
-	return nil
+	return plan, err
 }
 
 // pace notes an outbound call and checks the account's ceilings of calls a minute and, through the installation's own
 // carriers, a day. The account's row is locked: the count is exact. Minutes are real ones, days those of durable time.
-func (s *Switchboard) pace(ctx context.Context, tx *db.Tx, owner accounts.ID, carrier bool) error {
-	plan, err := s.Accounts.Plan(ctx, tx, owner)
-	if err != nil {
-		return err
-	}
+func (s *Switchboard) pace(ctx context.Context, tx *db.Tx, owner accounts.ID, plan accounts.Plan, carrier bool) (err error) {
 	var wait time.Duration
 	if s.CallsPerMinute > 0 {
 		if wait, err = s.Calls.PlaceableIn(ctx, tx, owner, calls.Minute, s.CallsPerMinute); err != nil {

@@ -114,7 +114,7 @@ func (s *Switchboard) refuse(leg lines.Leg, n Number, a assistants.Assistant, no
 // open records a call with its hold.
 func (s *Switchboard) open(ctx context.Context, a assistants.Assistant, n calls.NewCall) (call calls.Call, err error) {
 	err = s.DB.Do(ctx, func(tx *db.Tx) error {
-		if err := s.ceiling(ctx, tx, n.Owner); err != nil {
+		if _, err := s.ceiling(ctx, tx, n.Owner); err != nil {
 			return err
 		}
 		call, err = s.enter(ctx, tx, a, n)

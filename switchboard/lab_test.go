@@ -224,6 +224,9 @@ func (l *lab) Hold(context.Context, *db.Tx, calls.Call, time.Duration) (time.Dur
 }
 
 func (l *lab) Charge(_ context.Context, _ *db.Tx, c calls.Call) (ai, carrier wire.Money, err error) {
+	if !c.Answered() {
+		return 0, 0, nil
+	}
 	return wire.Money(c.AISeconds) * 100, 7, nil
 }
 

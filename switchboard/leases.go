@@ -21,7 +21,7 @@ func (s *Switchboard) Recover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	left = slices.DeleteFunc(left, func(c calls.Call) bool { return s.find(c.ID) != nil })
+	left = slices.DeleteFunc(left, func(c calls.Call) bool { return s.find(c.ID) != nil || c.CreatedReal.Time().After(s.began) })
 	if err := s.bury(ctx, left); err != nil {
 		return err
 	}

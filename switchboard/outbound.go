@@ -35,8 +35,9 @@ type Order struct {
 
 var e164 = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
 
-// Place checks an order, records the call with its hold, and queues its dialling, all in q's transaction or one of its own.
-// The order of the checks is that of the contract.
+// Place checks an order and records the call with its hold, in q's transaction or one of its own. Once that is committed
+// the call is dialled: by this process when it has a telephone line, else by one that has. The order of the checks is that
+// of the contract.
 func (s *Switchboard) Place(ctx context.Context, q db.Q, o Order) (calls.Call, error) {
 	if !e164.MatchString(o.Phone) {
 		return calls.Call{}, fault.New(fault.Malformed, "", "This phone number cannot be dialled. Write it in E.164 form, for example +1234567890.")
@@ -47,16 +48,20 @@ func (s *Switchboard) Place(ctx context.Context, q db.Q, o Order) (calls.Call, e
 	}
 	var call calls.Call
 	err = db.Within(ctx, q, func(tx *db.Tx) error {
-		full := s.ceiling(ctx, tx, o.Owner)
+		plan, full := s.ceiling(ctx, tx, o.Owner)
 		if full == nil && s.full(s.providers(a)) {
 			full = errFull()
 		}
 		if full == nil {
-			full = s.pace(ctx, tx, o.Owner, number.TrunkID == 0)
+			full = s.pace(ctx, tx, o.Owner, plan, number.TrunkID == 0)
 		}
 		n := calls.NewCall{Owner: o.Owner, Type: calls.Outbound, AssistantID: a.ID, AssistantName: a.Name.V, AssistantPhone: number.Phone,
 			ClientPhone: o.Phone, NumberID: number.ID, TrunkID: number.TrunkID, CampaignID: o.CampaignID, CampaignName: o.CampaignName,
 			LeadID: o.LeadID, DialNo: o.DialNo, RequestID: o.RequestID, Variables: o.Variables, Snapshot: snapshot(a), Currency: s.Currency}
+		here := s.Dialer != nil
+		if here {
+			n.Node, n.Lease = s.Node, lease
+		}
 		var err error
 		if call, err = s.enter(ctx, tx, a, n); err != nil {
 			return short(err)
@@ -64,12 +69,49 @@ func (s *Switchboard) Place(ctx context.Context, q db.Q, o Order) (calls.Call, e
 		if full != nil {
 			return full
 		}
-		if err := s.Assistants.Activate(ctx, tx, a.ID); err != nil {
-			return err
+		if a.Status.V != assistants.Active {
+			if err := s.Assistants.Activate(ctx, tx, a.ID); err != nil {
+				return err
+			}
 		}
-		return s.Jobs.Add(ctx, tx, jobs.New{Kind: kindDial, Args: callArgs{call.ID}, Unique: fmt.Sprintf("dial:%d", call.ID), Priority: jobs.High})
+		if here {
+			tx.After(func() { s.dialHere(call, a) })
+			return nil
+		}
+		return s.queue(ctx, tx, call.ID)
 	})
 	return call, err
+}
+
+// queue has a call that nobody holds placed by any process that has a telephone line.
+func (s *Switchboard) queue(ctx context.Context, tx *db.Tx, id calls.ID) error {
+	return s.Jobs.Add(ctx, tx, jobs.New{Kind: kindDial, Args: callArgs{id}, Unique: fmt.Sprintf("dial:%d", id), Priority: jobs.High})
+}
+
+// dialHere places a call that was recorded as held by this process. One it cannot take after all is left to the others.
+func (s *Switchboard) dialHere(call calls.Call, a assistants.Assistant) {
+	release, ok := s.reserve(s.providers(a))
+	if ok {
+		l := s.begin(call, nil)
+		if s.spawn(func() {
+			defer release()
+			defer s.forget(l)
+			s.place(l, a)
+		}) {
+			return
+		}
+		s.forget(l)
+		release()
+	}
+	err := s.DB.Do(s.ctx, func(tx *db.Tx) error {
+		if freed, err := s.Calls.Free(s.ctx, tx, call.ID, s.Node); err != nil || !freed {
+			return err
+		}
+		return s.queue(s.ctx, tx, call.ID)
+	})
+	if err != nil {
+		s.Log.Error("call not left to other processes", "call", call.ID, "error", err) // the reaper ends it
+	}
 }
 
 // short words a refused hold for the caller of make call.

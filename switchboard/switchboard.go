@@ -86,6 +86,9 @@ type Deps struct {
 	Search func(ctx context.Context, a assistants.Assistant, query string) ([]agent.Passage, error)
 	// Calendar carries out a function of a calendar_integration tool; nil = they are not offered.
 	Calendar func(ctx context.Context, a assistants.Assistant, t agent.BuiltIn, function string, args map[string]any) (any, error)
+	// Ended are told of every call that is over, in the transaction that settles it and before it is charged: what they lock
+	// is locked before the balance, as it is when a call is placed.
+	Ended []func(ctx context.Context, tx *db.Tx, c calls.Call) error
 	// Settled are told of every call that is over for good, in the transaction that makes it so, in order.
 	Settled []func(ctx context.Context, tx *db.Tx, c calls.Call) error
 

@@ -325,7 +325,7 @@ func TestHangUpWhileItRings(t *testing.T) {
 // Contract: 14.5
 func TestCrash(t *testing.T) {
 	each(t, func(l *lab) {
-		life := &Switchboard{Deps: l.Deps, live: map[calls.ID]*live{}, began: time.Now()} // the next one of the process n9
+		life := &Switchboard{Deps: l.Deps, live: map[calls.ID]*live{}} // the next one of the process n9
 		life.Node, life.Scratch = "n9", t.TempDir()
 		add := func() calls.Call {
 			c, err := l.Calls.Create(t.Context(), l.DB, calls.NewCall{Owner: l.owner, Type: calls.Inbound, AssistantName: "D", Currency: "USD", Node: "n9", Lease: lease})
@@ -346,6 +346,7 @@ func TestCrash(t *testing.T) {
 		_, err = l.DB.Exec(t.Context(), `UPDATE call_events SET at_real = $1 WHERE call_id = $2 AND type = 'call.state'`, db.At(answered), talked.ID)
 		l.must(err)
 		tape := cutOff(t, life.Scratch, talked.ID, now.Add(-25*time.Second))
+		life.began = time.Now()
 		l.must(life.Recover(t.Context()))
 		l.until(func(c calls.Call) bool { return c.ID == talked.ID && c.Status == calls.Completed })
 		for id, want := range map[calls.ID]calls.Status{rang.ID: calls.Failed, talked.ID: calls.Completed} {

@@ -36,25 +36,16 @@ func (s *Switchboard) later(ctx context.Context, tx *db.Tx, id calls.ID) error {
 	return s.Jobs.Add(ctx, tx, jobs.New{Kind: kindSettle, Args: callArgs{id}, Unique: fmt.Sprintf("settle:%d", id), Priority: jobs.High})
 }
 
-// wrapUp closes the record and queues what follows, in one transaction. The record of a call is not given up because the
+// wrapUp closes the record and settles the call or queues what follows, in one transaction. The record of a call is not given up because the
 // database is away for a while.
 func (s *Switchboard) wrapUp(l *live, o calls.Over, events ...calls.Event) {
 	if o.At.IsZero() {
 		o.At = time.Now()
 	}
+	o.Log = events
 	for try := 1; ; try++ {
-		err := s.DB.Do(context.Background(), func(tx *db.Tx) error {
-			if err := s.Calls.Log(context.Background(), tx, l.call.ID, events); err != nil {
-				return err
-			}
-			if _, err := s.Calls.End(context.Background(), tx, l.call.ID, o); err != nil {
-				return err
-			}
-			if err := s.Calls.KeepSignalling(context.Background(), tx, l.call.ID, l.signalling()); err != nil {
-				return err
-			}
-			return s.later(context.Background(), tx, l.call.ID)
-		})
+		o.Settled = try == 1
+		err := s.conclude(context.Background(), l, o)
 		if err == nil || errors.Is(err, db.ErrNone) { // ended by somebody else: the reaper, another process
 			return
 		}
@@ -62,8 +53,26 @@ func (s *Switchboard) wrapUp(l *live, o calls.Over, events ...calls.Event) {
 		if try == 10 {
 			return // the reaper will find it
 		}
-		time.Sleep(time.Duration(try) * 200 * time.Millisecond)
+		time.Sleep(time.Duration(try-1) * 200 * time.Millisecond)
 	}
+}
+
+// conclude is one try of wrapUp. A call that nobody answered leaves nothing to find out: when o says so it is settled in
+// the same transaction.
+func (s *Switchboard) conclude(ctx context.Context, l *live, o calls.Over) error {
+	return s.DB.Do(ctx, func(tx *db.Tx) error {
+		call, err := s.Calls.End(ctx, tx, l.call.ID, o)
+		if err != nil {
+			return err
+		}
+		if err := s.Calls.KeepSignalling(ctx, tx, call.ID, l.signalling()); err != nil {
+			return err
+		}
+		if call.Settled {
+			return s.settle(ctx, tx, call, nil, nil)
+		}
+		return s.later(ctx, tx, call.ID)
+	})
 }
 
 // settleJob finds out what the call came to and settles it.
@@ -98,17 +107,24 @@ func (s *Switchboard) settleJob(ctx context.Context, job jobs.Job) error {
 // settle does everything that follows from a call, in one transaction.
 func (s *Switchboard) settle(ctx context.Context, tx *db.Tx, call calls.Call, values wire.Scalars, events []calls.Event) error {
 	var err error
+	call.Evaluation.V, call.Variables.V = values, values.With(call.Variables.V...).With(values...)
+	for _, f := range s.Ended {
+		if err := f(ctx, tx, call); err != nil {
+			return err
+		}
+	}
 	if s.Funds != nil {
 		if call.AICost, call.CarrierCost, err = s.Funds.Charge(ctx, tx, call); err != nil {
 			return fmt.Errorf("charge call: %w", err)
 		}
 	}
-	call.Evaluation.V, call.Variables.V = values, values.With(call.Variables.V...).With(values...)
 	if err := s.Calls.Log(ctx, tx, call.ID, events); err != nil {
 		return err
 	}
-	if call, err = s.Calls.Finish(ctx, tx, call); err != nil {
-		return err
+	if !call.Settled {
+		if call, err = s.Calls.Finish(ctx, tx, call); err != nil {
+			return err
+		}
 	}
 	for _, f := range s.Settled {
 		if err := f(ctx, tx, call); err != nil {

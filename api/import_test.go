@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"fmt"
 	"mime/multipart"
 	"net/http/httptest"
 	"strings"
@@ -65,5 +66,81 @@ func TestImportLeads(t *testing.T) {
 			got.Text("data.3.variables.name") != `Q "x"` || got.Text("data.4.secondary_contacts.0.phone_number") != "+491701000009" {
 			t.Errorf("%s", got.Body)
 		}
+	})
+}
+
+// TestImportPreview counts what an import would do, with the reasons, and stores nothing.
+//
+// Contract: 18.1
+func TestImportPreview(t *testing.T) {
+	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
+		desk := s.Send("POST /user/assistant", callAssistant("outbound")).Want(201).Text("data.id")
+		id := s.Send("POST /user/campaigns", `{"name":"Spring","assistant_id":`+desk+`}`).Want(201).Text("data.id")
+		s.Send("POST /user/lead", `{"phone_number":"+491701000001","campaign_id":`+id+`}`).Want(200)
+		file := "phone,name\n+49 170 1000001,There\n+491701000002,New\n+491701000002,Twice\nabc,Bad\n"
+		for range 150 { // more than is looked up at once
+			file += "+491701000001,There\n"
+		}
+		send := func(fields ...string) apitest.Answer {
+			return sheet(t, s, file, append([]string{"campaign_id=" + id, "phone_column=phone"}, fields...)...)
+		}
+		const bad = `"errors":[{"row":5,"error":"The phone number is not a valid E.164 phone number"}]}}`
+		for range 2 {
+			send("preview=1").Want(200, `{"message":"Import preview","data":{"created":1,"skipped":152,`+bad)
+		}
+		send("preview=1", "allow_duplicate=1").Want(200, `{"message":"Import preview","data":{"created":153,"skipped":0,`+bad)
+		send("preview=1", "phone_column=mobile").WantError("phone_column: The selected phone column is invalid.")
+		sheet(t, s.Stranger(), file, "campaign_id="+id, "phone_column=phone", "preview=1").Want(404, `{"message":"No campaign with this id exists in your account."}`)
+		if total := s.Send("GET /user/leads", "").Want(200).Text("total"); total != "1" {
+			t.Errorf("%s leads after previews", total)
+		}
+		send("preview=0").Want(200, `{"message":"Import finished","data":{"created":1,"skipped":152,`+bad)
+		send("preview=1").Want(200, `{"message":"Import preview","data":{"created":0,"skipped":153,`+bad)
+	})
+}
+
+// TestLeadVariablesAreBounded keeps a lead at 100 variables of 4000 characters, however they come: at once, merged, or in a
+// file.
+//
+// Contract: 7.4 17 18.1
+func TestLeadVariablesAreBounded(t *testing.T) {
+	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
+		desk := s.Send("POST /user/assistant", callAssistant("outbound")).Want(201).Text("data.id")
+		id := s.Send("POST /user/campaigns", `{"name":"Spring","assistant_id":`+desk+`}`).Want(201).Text("data.id")
+		names := func(from, to int) (all []string) {
+			for i := from; i < to; i++ {
+				all = append(all, fmt.Sprintf("v%d", i))
+			}
+			return all
+		}
+		object := func(names []string, value string) string {
+			return `{"` + strings.Join(names, `":`+value+`,"`) + `":` + value + `}`
+		}
+		const most = "variables: The variables field must not have more than 100 items."
+		lead := s.Send("POST /user/lead", `{"phone_number":"+491701000001","campaign_id":`+id+`,"variables":`+object(names(0, 60), "1")+`}`).Want(200).Text("data.id")
+		put := func(variables string) apitest.Answer {
+			return s.Send("PUT /user/leads/"+lead, `{"variables":`+variables+`}`)
+		}
+		put(object(names(50, 110), "2")).WantError(most)
+		if got := s.Send("GET /user/leads/"+lead, "").Want(200).Text("data.variables.v50"); got != "1" {
+			t.Errorf("a refused update has changed v50 to %s", got)
+		}
+		put(object(names(50, 100), "2")).Want(200)
+		put(`{"v100":1}`).WantError(most)
+		put(`{"v99":null,"v100":1}`).Want(200)
+
+		line := func(value string, n int) string { return strings.Repeat(","+value, n) }
+		file := "phone," + strings.Join(names(0, 101), ",") + "\n+491701000002" + line("x", 100) + "\n+491701000003" + line("x", 101) +
+			"\n+491701000004," + strings.Repeat("ä", 4000) + "\n+491701000005,," + strings.Repeat("ä", 4001) + "\n"
+		for _, preview := range []string{"1", "0"} {
+			message := map[string]string{"1": "Import preview", "0": "Import finished"}[preview]
+			sheet(t, s, file, "campaign_id="+id, "phone_column=phone", "preview="+preview).Want(200, `{"message":"`+message+`","data":{"created":2,"skipped":0,"errors":[`+
+				`{"row":3,"error":"The variables field must not have more than 100 items"},{"row":5,"error":"The variables.v1 field must not be greater than 4000 characters"}]}}`)
+		}
+		var columns []string
+		for _, c := range names(0, 11) {
+			columns = append(columns, "secondary_columns[]="+c)
+		}
+		sheet(t, s, file, append(columns, "campaign_id="+id, "phone_column=phone")...).WantError("secondary_columns: The secondary columns field must not have more than 10 items.")
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"parley/campaigns"
 	"parley/fault"
@@ -85,13 +86,10 @@ func (v *leadVariables) BindWire(b wire.Binder, in wire.Value) {
 		read(b, in)
 	}
 	*v = leadVariables(wire.Scalars{}.With(all...))
-	if len(*v) > mostVariables {
-		b.Fail("max.items", itoa(mostVariables))
+	if len(*v) > campaigns.MostVariables {
+		b.Fail("max.items", itoa(campaigns.MostVariables))
 	}
 }
-
-// mostVariables is how many variables one lead has.
-const mostVariables = 100
 
 type contactIn struct {
 	Phone     string        `json:"phone_number" rule:"required phone distinct"`
@@ -213,8 +211,9 @@ type importIn struct {
 	File       wire.File `json:"file" rule:"required max=10240"`
 	Campaign   int64     `json:"campaign_id" rule:"required"`
 	Phone      string    `json:"phone_column" rule:"required"`
-	Secondary  []string  `json:"secondary_columns"`
+	Secondary  []string  `json:"secondary_columns" rule:"max=10"`
 	Duplicates bool      `json:"allow_dupplicate" also:"allow_duplicate"`
+	Preview    bool      `json:"preview"` // nothing is stored
 }
 
 type imported struct {
@@ -243,6 +242,10 @@ func (a *API) importLeads(ctx context.Context, in *importIn) (imported, error) {
 	if err != nil {
 		return imported{}, err
 	}
+	if in.Preview {
+		created, skipped, err := a.Campaigns.Preview(ctx, rows)
+		return imported{"Import preview", importData{created, skipped, bad}}, err
+	}
 	created, skipped, failed, err := a.Campaigns.Import(ctx, me, rows)
 	failed = append(failed, bad...)
 	slices.SortFunc(failed, func(x, y campaigns.ImportError) int { return x.Row - y.Row })
@@ -252,6 +255,7 @@ func (a *API) importLeads(ctx context.Context, in *importIn) (imported, error) {
 var e164 = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
 
 func readLeads(r io.Reader, in *importIn) (rows []campaigns.ImportRow, bad []campaigns.ImportError, err error) {
+	bad = []campaigns.ImportError{}
 	text := bufio.NewReader(r)
 	file := csv.NewReader(text)
 	file.FieldsPerRecord, file.TrimLeadingSpace, file.Comma = -1, true, separator(text)
@@ -281,12 +285,29 @@ func readLeads(r io.Reader, in *importIn) (rows []campaigns.ImportRow, bad []cam
 			return nil, nil, err
 		}
 		row := in.row(n, head, record)
-		if !e164.MatchString(row.Phone) {
-			bad = append(bad, campaigns.ImportError{Row: n, Error: "The phone number is not a valid E.164 phone number"})
+		if wrong := unfit(row); wrong != "" {
+			bad = append(bad, campaigns.ImportError{Row: n, Error: wrong})
 			continue
 		}
 		rows = append(rows, row)
 	}
+}
+
+// unfit says why a line cannot become a lead; empty when it can.
+func unfit(row campaigns.ImportRow) string {
+	var why fault.Field
+	switch {
+	case !e164.MatchString(row.Phone):
+		return "The phone number is not a valid E.164 phone number"
+	case len(row.Variables) > campaigns.MostVariables:
+		why = wire.Bad("variables", "max.items", itoa(campaigns.MostVariables))
+	}
+	for _, v := range row.Variables {
+		if text, ok := v.Value.(string); ok && utf8.RuneCountInString(text) > campaigns.MostText {
+			why = wire.Bad("variables."+v.Name, "max.string", itoa(campaigns.MostText))
+		}
+	}
+	return strings.TrimSuffix(why.Sentence, ".")
 }
 
 // row is the lead of a line: its number, its contacts without repetitions, and variables by the names of the columns.

@@ -2,6 +2,8 @@ package campaigns
 
 import (
 	"context"
+	"slices"
+	"strconv"
 	"strings"
 
 	"parley/db"
@@ -10,6 +12,12 @@ import (
 )
 
 const duplicate = "A lead with this phone number already exists in this campaign."
+
+// Limits of the variables of one lead or contact.
+const (
+	MostVariables = 100
+	MostText      = 4000 // code points in a value
+)
 
 // Contact is a number of a new lead.
 type Contact struct {
@@ -182,12 +190,16 @@ func (c *Campaigns) changeLead(ctx context.Context, tx *db.Tx, l Lead, ch LeadCh
 			l.Status, l.DueAt = Blacklisted, 0
 		}
 	}
+	before := len(l.Variables.V)
 	for _, v := range ch.Variables {
 		if v.Value == nil {
 			l.Variables.V = l.Variables.V.Without(v.Name)
 		} else {
 			l.Variables.V = l.Variables.V.With(v)
 		}
+	}
+	if n := len(l.Variables.V); n > MostVariables && n > before {
+		return wire.Invalid(wire.Bad("variables", "max.items", strconv.Itoa(MostVariables)))
 	}
 	_, err := tx.Exec(ctx, `UPDATE leads SET campaign_id = $1, phone_number = $2, status = $3, due_at = $4, attempts = $5, round = $6, variables = $7, updated_at = $8 WHERE id = $9`,
 		l.CampaignID, l.Phone, l.Status, l.DueAt, l.Attempts, l.Round, l.Variables, db.At(tx.Now()), l.ID)
@@ -299,4 +311,33 @@ func (c *Campaigns) Import(ctx context.Context, owner int64, rows []ImportRow) (
 		created, skipped, failed = created+made, skipped+left, append(failed, bad...)
 	}
 	return created, skipped, failed, nil
+}
+
+// Preview counts what Import would add and skip, and stores nothing.
+func (c *Campaigns) Preview(ctx context.Context, rows []ImportRow) (created, skipped int, err error) {
+	there := map[string]bool{} // in the campaign, or in a row before
+	for batch := range slices.Chunk(rows, 100) {
+		phones := make([]string, len(batch))
+		for i, r := range batch {
+			phones[i] = r.Phone
+		}
+		in, args := db.In(2, phones)
+		var known []string
+		if err := c.db.Select(ctx, &known, `SELECT phone_number FROM leads WHERE campaign_id = $1 AND parent_id IS NULL AND phone_number IN `+in,
+			append([]any{batch[0].Campaign}, args...)...); err != nil {
+			return 0, 0, err
+		}
+		for _, phone := range known {
+			there[phone] = true
+		}
+		for _, r := range batch {
+			if there[r.Phone] && !r.Duplicates {
+				skipped++
+			} else {
+				created++
+			}
+			there[r.Phone] = true
+		}
+	}
+	return created, skipped, nil
 }

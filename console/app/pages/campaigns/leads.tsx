@@ -1,6 +1,15 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { post, request } from '../../api'
 import { attempt, Button, Choice, Field, say, Switch, Table, Text } from '../../ui'
+
+// Import is what the server says of a file: before anything is stored, or afterwards.
+type Import = { created: number; skipped: number; errors: { row: number; error: string }[] }
+
+const reasons = (i: Import) =>
+  i.errors
+    .slice(0, 3)
+    .map(e => `Row ${e.row}: ${e.error}.`)
+    .join(' ')
 
 // AddLeads takes one number, or a CSV file whose first rows are shown before anything is stored.
 export function AddLeads({ campaign, done }: { campaign: number; done: () => void }) {
@@ -9,29 +18,38 @@ export function AddLeads({ campaign, done }: { campaign: number; done: () => voi
   const [rows, setRows] = useState<string[][]>([])
   const [column, setColumn] = useState('')
   const [again, setAgain] = useState(false)
+  const [preview, setPreview] = useState<Import>()
   const choose = async (f?: File) => {
     setFile(f)
     const r = f ? csv(await f.text()) : []
     setRows(r)
     setColumn(r[0]?.find(h => /phone|number|mobile|tel/i.test(h)) ?? r[0]?.[0] ?? '')
   }
+  const send = async (look: boolean) => {
+    const form = new FormData()
+    form.set('file', file!)
+    form.set('campaign_id', String(campaign))
+    form.set('phone_column', column)
+    form.set('allow_dupplicate', again ? '1' : '0')
+    form.set('preview', look ? '1' : '0')
+    return (await request<{ data: Import }>('POST', '/user/leads/import', form)).data
+  }
+  useEffect(() => {
+    let late = false
+    setPreview(undefined)
+    if (file && column)
+      attempt(async () => {
+        const seen = await send(true)
+        if (!late) setPreview(seen)
+      })
+    return () => {
+      late = true
+    }
+  }, [file, column, again])
   const load = () =>
     attempt(async () => {
-      const form = new FormData()
-      form.set('file', file!)
-      form.set('campaign_id', String(campaign))
-      form.set('phone_column', column)
-      form.set('allow_dupplicate', again ? '1' : '0')
-      const { data } = await request<{
-        data: { created: number; skipped: number; errors: { row: number; error: string }[] }
-      }>('POST', '/user/leads/import', form)
-      say(
-        `${data.created} added, ${data.skipped} left out. ${data.errors
-          .slice(0, 3)
-          .map(e => `Row ${e.row}: ${e.error}`)
-          .join(' ')}`,
-        data.errors.length > 0,
-      )
+      const made = await send(false)
+      say(`${made.created} added, ${made.skipped} left out. ${reasons(made)}`, made.errors.length > 0)
       done()
     })
   return (
@@ -62,11 +80,17 @@ export function AddLeads({ campaign, done }: { campaign: number; done: () => voi
             onInput={setColumn}
             options={rows[0].map(h => [h, h])}
           />
-          <p class="muted small">{rows.length - 1} rows. The other columns become variables.</p>
+          <p class="muted small">The other columns become variables.</p>
           <Table label="Preview" heads={rows[0]} rows={rows.slice(1, 6)} />
           <Switch label="Also numbers that are in the campaign already" value={again} onInput={setAgain} />
-          <Button kind="primary" onClick={load}>
-            Import {rows.length - 1} leads
+          {preview && (
+            <p class="small" role="status">
+              {preview.created} to add, {preview.skipped} in the campaign or the file already, {preview.errors.length}{' '}
+              that are no leads. {reasons(preview)}
+            </p>
+          )}
+          <Button kind="primary" onClick={load} disabled={!preview?.created}>
+            Import {preview?.created ?? ''} leads
           </Button>
         </>
       )}
@@ -74,7 +98,8 @@ export function AddLeads({ campaign, done }: { campaign: number; done: () => voi
   )
 }
 
-// csv reads comma or semicolon separated text with quotes (RFC 4180) for the preview; the server reads the file itself.
+// csv reads comma or semicolon separated text with quotes (RFC 4180), to show its first rows; the server reads and counts
+// the file itself.
 function csv(text: string): string[][] {
   const mark = text.split('\n', 1)[0].includes(';') && !text.split('\n', 1)[0].includes(',') ? ';' : ','
   const rows: string[][] = [[]]

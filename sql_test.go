@@ -30,6 +30,7 @@ var statement = regexp.MustCompile(`^\s*(SELECT\s|INSERT INTO\s|UPDATE [a-z_]+( 
 var made = []string{
 	"accounts/sessions.go",
 	"api/apitest/mutate.go",
+	"assistants/assistant.go",
 	"assistants/groups.go",
 	"billing/usage.go",
 	"calls/events.go",
@@ -37,7 +38,7 @@ var made = []string{
 	"calls/sql.go",
 	"campaigns/sql.go",
 	"cmd/parley/backup_postgres.go",
-	"db/tally.go",
+	"db/lists.go",
 	"jobs/claim.go",
 	"jobs/work.go",
 }

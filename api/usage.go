@@ -49,7 +49,13 @@ func (a *API) usage(ctx context.Context, in *usageIn) (usageOut, error) {
 	if err != nil {
 		return usageOut{}, err
 	}
-	names, err := a.assistantNames(ctx)
+	var ids []int64
+	for _, r := range rows {
+		if r.Assistant != nil {
+			ids = append(ids, *r.Assistant)
+		}
+	}
+	names, err := a.Assistants.Names(ctx, a.DB, owner(ctx), ids)
 	out := usageOut{Unit: unit, Currency: a.Billing.Currency}
 	for _, r := range rows {
 		line := usageLine{Day: text(r.Day), AssistantID: r.Assistant, Kind: text(r.Kind), Count: r.Count, Amount: r.Amount, Cost: r.Money}
@@ -77,15 +83,6 @@ func (a *API) usageOf(ctx context.Context, in *usageIn) (rows []billing.Usage, u
 	first, last := in.days(a.DB.Now())
 	rows, err = a.Billing.Usage(ctx, a.DB, owner(ctx), first, last, billing.Group(in.GroupBy))
 	return rows, acc.Kind.Unit(), err
-}
-
-func (a *API) assistantNames(ctx context.Context) (map[int64]string, error) {
-	list, err := a.Assistants.List(ctx, a.DB, owner(ctx), "")
-	names := map[int64]string{}
-	for _, x := range list {
-		names[int64(x.ID)] = x.Name.V
-	}
-	return names, err
 }
 
 // usageFile is the same as a file for spreadsheets.

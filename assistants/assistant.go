@@ -88,12 +88,11 @@ type Assistants struct {
 	deleted []func(context.Context, *db.Tx, Assistant) error
 	paused  []func(context.Context, *db.Tx, Assistant) error
 	changed []func(accounts.ID, ID)
-	tally   *db.Tally
 }
 
 // New opens the room.
 func New(d *db.DB, c *catalog.Catalog, box Sealer, account Account) *Assistants {
-	return &Assistants{db: d, catalog: c, box: box, account: account, tally: db.NewTally("assistants", d.SettledUpTo("assistants"))}
+	return &Assistants{db: d, catalog: c, box: box, account: account}
 }
 
 // OnDelete lets another room detach what hangs on an assistant, in the transaction that deletes it.
@@ -174,12 +173,23 @@ func (s *Assistants) Had(ctx context.Context, q db.Q, owner accounts.ID) (had bo
 
 // Page gives one page of an account's assistants, newest first, and how many there are.
 func (s *Assistants) Page(ctx context.Context, q db.Q, owner accounts.ID, offset, limit int) ([]Assistant, int, error) {
-	total, err := s.tally.Count(ctx, q, int64(owner), `account_id = $1 AND deleted_at IS NULL`, int64(owner))
-	if err != nil {
-		return nil, 0, err
+	total, err := db.Count(ctx, q, "assistants", `account_id = $1`, false, int64(owner))
+	if err != nil || total <= offset {
+		return nil, total, err
 	}
-	list, err := s.load(ctx, q, `account_id = $1 ORDER BY id DESC LIMIT $2 OFFSET $3`, int64(owner), limit, offset)
+	ids, args := pageOf(owner, total, offset, limit)
+	list, err := s.load(ctx, q, `id IN (`+ids+`) ORDER BY id DESC`, args...)
 	return list, total, err
+}
+
+// pageOf is the query of the ids of one page, of total assistants.
+func pageOf(owner accounts.ID, total, offset, limit int) (string, []any) {
+	order := `DESC`
+	back, from, most := db.Span(total, offset, limit)
+	if back {
+		order = `ASC`
+	}
+	return `SELECT id FROM assistants WHERE account_id = $1 AND deleted_at IS NULL ORDER BY id ` + order + ` LIMIT $2 OFFSET $3`, []any{int64(owner), most, from}
 }
 
 // Create saves a new assistant, or says everything that is wrong with it.
@@ -217,8 +227,7 @@ func (s *Assistants) mayAdd(ctx context.Context, tx *db.Tx, owner accounts.ID) e
 	if s.account.MayAdd == nil {
 		return nil
 	}
-	var have int
-	err := tx.Get(ctx, &have, `SELECT count(*) FROM assistants WHERE account_id = $1 AND deleted_at IS NULL`, int64(owner))
+	have, err := db.Count(ctx, tx, "assistants", `account_id = $1`, false, int64(owner))
 	if err != nil {
 		return err
 	}

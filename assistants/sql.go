@@ -211,14 +211,10 @@ func (s *Assistants) bury(ctx context.Context, tx *db.Tx, id ID) error {
 			return fmt.Errorf("delete assistant: %w", err)
 		}
 	}
-	var owner int64
-	err := tx.Get(ctx, &owner, `
+	_, err := tx.Exec(ctx, `
 		UPDATE assistants SET deleted_at = $2, settings = '{}', phone_number_id = NULL, knowledgebase_id = NULL,
-		       folder_id = NULL, inbound_webhook_url = NULL, status = 'inactive' WHERE id = $1 RETURNING account_id`, int64(id), db.At(s.db.Now()))
-	if err != nil {
-		return err
-	}
-	return s.tally.Removed(ctx, tx, owner)
+		       folder_id = NULL, inbound_webhook_url = NULL, status = 'inactive' WHERE id = $1`, int64(id), db.At(s.db.Now()))
+	return err
 }
 
 // DetachNumber takes a released number away from its assistants.
@@ -238,6 +234,21 @@ func (s *Assistants) ByNumber(ctx context.Context, owner accounts.ID) (map[int64
 	out := make(map[int64][]int64, len(rows))
 	for _, r := range rows {
 		out[r.Number] = append(out[r.Number], r.ID)
+	}
+	return out, err
+}
+
+// Names are those of an account's assistants with the given ids.
+func (s *Assistants) Names(ctx context.Context, q db.Q, owner accounts.ID, ids []int64) (map[int64]string, error) {
+	in, args := db.In(2, ids)
+	var rows []struct {
+		ID   int64  `db:"id"`
+		Name string `db:"name"`
+	}
+	err := q.Select(ctx, &rows, `SELECT id, name FROM assistants WHERE account_id = $1 AND deleted_at IS NULL AND id IN `+in, append([]any{int64(owner)}, args...)...)
+	out := make(map[int64]string, len(rows))
+	for _, r := range rows {
+		out[r.ID] = r.Name
 	}
 	return out, err
 }

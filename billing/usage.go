@@ -44,7 +44,7 @@ const dayMicros = 24 * 60 * 60 * 1_000_000
 
 // Usage sums the charges from the first to the last day, both included and both in UTC.
 func (b *Billing) Usage(ctx context.Context, q db.Q, owner accounts.ID, first, last time.Time, by Group) ([]Usage, error) {
-	key := map[Group]string{ByDay: `created_at / ` + strconv.Itoa(dayMicros), ByAssistant: `assistant_id`, ByKind: `kind`}[by]
+	key := map[Group]string{ByDay: `created_at / ` + strconv.Itoa(dayMicros), ByAssistant: `nullif(assistant_id, 0)`, ByKind: `type`}[by]
 	var rows []struct {
 		Day       *int64
 		Assistant *int64
@@ -54,9 +54,9 @@ func (b *Billing) Usage(ctx context.Context, q db.Q, owner accounts.ID, first, l
 		Money     wire.Money
 	}
 	name := map[Group]string{ByDay: "day", ByAssistant: "assistant", ByKind: "kind"}[by]
-	err := q.Select(ctx, &rows, `SELECT `+key+` AS `+name+`, count(*) FILTER (WHERE entry = 'charge') AS count,
+	err := q.Select(ctx, &rows, `SELECT `+key+` AS `+name+`, CAST(coalesce(sum(n) FILTER (WHERE status = 'charge'), 0) AS BIGINT) AS count,
 			CAST(-sum(amount) AS BIGINT) AS amount, CAST(sum(money) AS BIGINT) AS money
-		FROM ledger WHERE account_id = $1 AND entry <> 'credit' AND created_at >= $2 AND created_at < $3
+		FROM `+db.Counted("ledger", `account_id = $1 AND status <> 'credit' AND created_at >= $2 AND created_at < $3`, true)+`
 		GROUP BY `+key+` ORDER BY `+key+` NULLS FIRST`, owner, db.At(day(first)), db.At(day(last).AddDate(0, 0, 1)))
 	out := make([]Usage, len(rows))
 	for i, r := range rows {

@@ -194,11 +194,10 @@ type Calls struct {
 	db      *db.DB
 	blocked []func(ctx context.Context, tx *db.Tx, owner accounts.ID, phone string) error
 	changed []func(Call)
-	tally   *db.Tally
 }
 
 // New opens the room.
-func New(d *db.DB) *Calls { return &Calls{db: d, tally: db.NewTally("calls", settledUpTo)} }
+func New(d *db.DB) *Calls { return &Calls{db: d} }
 
 // OnBlock lets another room act in the transaction that puts a number on the do-not-call list.
 func (c *Calls) OnBlock(f func(ctx context.Context, tx *db.Tx, owner accounts.ID, phone string) error) {

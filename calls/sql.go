@@ -145,14 +145,12 @@ func (f Filter) where(owner accounts.ID) (string, []any) {
 	switch f.Status {
 	case "":
 	case EndedByCustomer, EndedByAssistant, Ended: // those states are short: completed calls that went through them count too
-		by := map[Status]By{EndedByCustomer: ByCustomer, EndedByAssistant: ByAssistant, Ended: BySystem}[f.Status]
-		add(`(status = ?`, f.Status)
-		args = append(args, by)
-		sql[len(sql)-1] += fmt.Sprintf(` OR status = 'completed' AND ended_by = $%d)`, len(args))
+		add(`ended_by = ? AND status IN ('completed', 'ended', 'ended_by_customer', 'ended_by_assistant')`, // in the words of the index calls_ended
+			map[Status]By{EndedByCustomer: ByCustomer, EndedByAssistant: ByAssistant, Ended: BySystem}[f.Status])
 	case Completed, Busy, NoAnswer, Failed: // in the words of the index calls_status
-		add(`status IN ('completed', 'busy', 'no-answer', 'failed') AND status = ?`, f.Status)
+		add(`status = ? AND status IN ('completed', 'busy', 'no-answer', 'failed')`, f.Status)
 	default: // in those of calls_live
-		add(`status IN ('initiated', 'ringing', 'in-progress') AND status = ?`, f.Status)
+		add(`status = ? AND status IN ('initiated', 'ringing', 'in-progress')`, f.Status)
 	}
 	if f.Type != "" {
 		add(`type = ?`, f.Type)
@@ -179,70 +177,61 @@ func (f Filter) where(owner accounts.ID) (string, []any) {
 	return strings.Join(sql, " AND "), args
 }
 
-// order is newest first, by the index that has the span of time when there is one.
-func (f Filter) order() string {
-	if f.From.IsZero() && f.To.IsZero() {
-		return "id DESC"
+// span reports that the filter names a span of time.
+func (f Filter) span() bool { return !f.From.IsZero() || !f.To.IsZero() }
+
+// openCalls are those that are not in the counts of lists, see [db.Counted], in the words of the index calls_open.
+const openCalls = `SELECT id AS open_id FROM calls WHERE status IN ('initiated', 'ringing', 'in-progress', 'ended', 'ended_by_customer', 'ended_by_assistant')`
+
+// total is the query of how many calls satisfy the filter. Only numbers are looked for among all of them.
+func (f Filter) total(owner accounts.ID) (string, []any) {
+	where, args := f.where(owner)
+	if f.Phone != "" {
+		return `SELECT count(*) FROM calls WHERE ` + where, args
 	}
-	return "created_at DESC, id DESC"
+	return `SELECT (SELECT CAST(coalesce(sum(n), 0) AS BIGINT) FROM ` + db.Counted("calls", where, f.span()) + `)
+		+ (SELECT count(*) FROM (` + openCalls + `) open CROSS JOIN calls WHERE id = open_id AND ` + where + `)`, args
+}
+
+// page is the query of the ids of one page, of total calls. They are newest first, in the order of the index that has the
+// span of time when there is one.
+func (f Filter) page(owner accounts.ID, total, offset, limit int) (query, order string, args []any) {
+	where, args := f.where(owner)
+	order, turned := "id DESC", "id"
+	if f.span() {
+		order, turned = "created_at DESC, id DESC", "created_at, id"
+	}
+	back, from, most := db.Span(total, offset, limit)
+	by := order
+	if back {
+		by = turned
+	}
+	n := len(args)
+	return fmt.Sprintf(`SELECT id FROM calls WHERE %s ORDER BY %s LIMIT $%d OFFSET $%d`, where, by, n+1, n+2), order, append(args, most, from)
 }
 
 // List gives calls of an account, newest first, and how many there are.
 func (c *Calls) List(ctx context.Context, q db.Q, owner accounts.ID, f Filter, offset, limit int) ([]Call, int, error) {
-	where, args := f.where(owner)
+	query, args := f.total(owner)
 	var total int
-	var err error
-	if f.Status.Live() { // they are few, and move
-		err = q.Get(ctx, &total, `SELECT count(*) FROM calls WHERE `+where, args...)
-	} else {
-		total, err = c.tally.Count(ctx, q, int64(owner), where, args...)
-	}
-	if err != nil {
+	if err := q.Get(ctx, &total, query, args...); err != nil {
 		return nil, 0, fmt.Errorf("count calls: %w", err)
 	}
 	out := []Call{}
 	if total <= offset {
 		return out, total, nil
 	}
-	n := len(args)
-	err = q.Select(ctx, &out, fmt.Sprintf(`SELECT %s FROM calls WHERE %s ORDER BY %s LIMIT $%d OFFSET $%d`, columns, where, f.order(), n+1, n+2),
-		append(args, limit, offset)...)
-	if err != nil {
+	query, order, args := f.page(owner, total, offset, limit)
+	if err := q.Select(ctx, &out, `SELECT `+columns+` FROM calls WHERE id IN (`+query+`) ORDER BY `+order, args...); err != nil {
 		return nil, 0, fmt.Errorf("list calls: %w", err)
 	}
 	return out, total, nil
 }
 
-// settledUpTo is the id of a call behind which nothing changes any more: all before have ended, and were not added by a
-// transaction that is still open.
-func settledUpTo(ctx context.Context, q db.Q, owner int64) (id int64, err error) {
-	err = q.Get(ctx, &id, `SELECT coalesce((SELECT id FROM calls WHERE account_id = $1 AND created_real < $2 ORDER BY id DESC LIMIT 1), 0)`,
-		owner, db.At(time.Now().Add(-time.Minute)))
-	if err != nil {
-		return 0, err
-	}
-	var open int64 // id + 0: by the index of open calls, not by that of ids
-	err = q.Get(ctx, &open, `SELECT coalesce(min(id + 0), 0) FROM calls WHERE account_id = $1
-		AND status IN ('initiated', 'ringing', 'in-progress', 'ended', 'ended_by_customer', 'ended_by_assistant')`, owner)
-	if open > 0 {
-		id = min(id, open-1)
-	}
-	return id, err
-}
-
 // Remove deletes a call that is over, with its transcript and events. Its recording is the caller's to delete first.
 func (c *Calls) Remove(ctx context.Context, q db.Q, id ID) error {
-	return db.Within(ctx, q, func(tx *db.Tx) error {
-		var owner int64
-		err := tx.Get(ctx, &owner, `DELETE FROM calls WHERE id = $1 AND status NOT IN ('initiated', 'ringing', 'in-progress') RETURNING account_id`, id)
-		if errors.Is(err, db.ErrNone) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		return c.tally.Removed(ctx, tx, owner)
-	})
+	_, err := q.Exec(ctx, `DELETE FROM calls WHERE id = $1 AND status NOT IN ('initiated', 'ringing', 'in-progress')`, id)
+	return err
 }
 
 // Recordings are calls created before a moment that still have a recording, oldest first.

@@ -84,7 +84,6 @@ type Campaigns struct {
 	funds      Funds
 	numbers    Numbers
 	changed    func(owner int64, id ID) // tells live views
-	tally      *db.Tally                // of leads
 }
 
 // New joins the room to its neighbours. changed may be nil.
@@ -92,7 +91,7 @@ func New(d *db.DB, caller Caller, assistants Assistants, funds Funds, numbers Nu
 	if changed == nil {
 		changed = func(int64, ID) {}
 	}
-	return &Campaigns{db: d, caller: caller, assistants: assistants, funds: funds, numbers: numbers, changed: changed, tally: db.NewTally("leads", d.SettledUpTo("leads"))}
+	return &Campaigns{db: d, caller: caller, assistants: assistants, funds: funds, numbers: numbers, changed: changed}
 }
 
 // MayCallFrom reports whether a number of the owner can be shown to those called.
@@ -335,7 +334,7 @@ func (c *Campaigns) Delete(ctx context.Context, owner int64, id ID) error {
 		if err == nil && n == 0 {
 			return noCampaign()
 		}
-		return errors.Join(err, c.tally.Removed(ctx, tx, owner))
+		return err
 	})
 	c.changed(owner, id)
 	return err

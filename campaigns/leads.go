@@ -233,10 +233,8 @@ func (c *Campaigns) DeleteLead(ctx context.Context, owner int64, id LeadID) erro
 			return err
 		}
 		tx.After(func() { c.changed(owner, l.CampaignID) })
-		if _, err := tx.Exec(ctx, `DELETE FROM leads WHERE id = $1`, id); err != nil {
-			return err
-		}
-		return c.tally.Removed(ctx, tx, owner)
+		_, err = tx.Exec(ctx, `DELETE FROM leads WHERE id = $1`, id)
+		return err
 	})
 }
 

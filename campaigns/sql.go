@@ -59,15 +59,13 @@ func (c *Campaigns) Counts(ctx context.Context, q db.Q, ids []ID) (map[ID]Counts
 	if len(ids) == 0 {
 		return out, nil
 	}
-	in, args := db.In(1, ids)
 	var rows []struct {
 		Campaign ID         `db:"campaign_id"`
 		Status   LeadStatus `db:"status"`
 		N        int        `db:"n"`
 	}
-	err := q.Select(ctx, &rows, `SELECT campaign_id, status, count(*) AS n FROM leads
-		WHERE account_id IN (SELECT account_id FROM campaigns WHERE id IN `+in+`) AND parent_id IS NULL AND campaign_id IN `+in+`
-		GROUP BY campaign_id, status`, args...) // the index leads_status has all of it
+	query, args := counts(ids)
+	err := q.Select(ctx, &rows, query, args...)
 	for _, r := range rows {
 		n := out[r.Campaign]
 		n.Total += r.N
@@ -82,6 +80,13 @@ func (c *Campaigns) Counts(ctx context.Context, q db.Q, ids []ID) (map[ID]Counts
 		out[r.Campaign] = n
 	}
 	return out, err
+}
+
+// counts is the query of how many leads campaigns have, by status.
+func counts(ids []ID) (string, []any) {
+	in, args := db.In(1, ids)
+	return `SELECT campaign_id, status, CAST(sum(n) AS BIGINT) AS n FROM ` + db.Counted("leads",
+		`account_id IN (SELECT account_id FROM campaigns WHERE id IN `+in+`) AND campaign_id IN `+in, false) + ` GROUP BY campaign_id, status`, args
 }
 
 // Lead reads one lead or secondary contact of the owner, with its contacts.
@@ -129,9 +134,9 @@ type LeadFilter struct {
 	From, To time.Time // created in [From, To)
 }
 
-// Leads reads a page of leads, newest first, and how many there are.
-func (c *Campaigns) Leads(ctx context.Context, q db.Q, owner int64, f LeadFilter, limit, offset int) ([]Lead, int, error) {
-	where, args := []string{"account_id = $1", "parent_id IS NULL"}, []any{owner}
+// where writes the filter as SQL with its arguments, owner first.
+func (f LeadFilter) where(owner int64) (string, []any) {
+	where, args := []string{"account_id = $1"}, []any{owner}
 	add := func(cond string, v any) {
 		args = append(args, v)
 		where = append(where, fmt.Sprintf(cond, len(args)))
@@ -151,31 +156,52 @@ func (c *Campaigns) Leads(ctx context.Context, q db.Q, owner int64, f LeadFilter
 	if !f.To.IsZero() {
 		add("created_at < $%d", db.At(f.To))
 	}
-	cond := strings.Join(where, " AND ")
-	total, err := c.count(ctx, q, owner, f, cond, args)
-	if err != nil || total <= offset {
-		return []Lead{}, total, err
+	return strings.Join(where, " AND "), args
+}
+
+// span reports that the filter names a span of time.
+func (f LeadFilter) span() bool { return !f.From.IsZero() || !f.To.IsZero() }
+
+// total is the number of leads that satisfy the filter. Only numbers are looked for among all of them.
+func (c *Campaigns) total(ctx context.Context, q db.Q, owner int64, f LeadFilter) (n int, err error) {
+	where, args := f.where(owner)
+	if f.Phone == "" {
+		return db.Count(ctx, q, "leads", where, f.span(), args...)
 	}
+	err = q.Get(ctx, &n, `SELECT count(*) FROM leads WHERE parent_id IS NULL AND `+where, args...)
+	return n, err
+}
+
+// page is the query of the ids of one page, of total leads. They are newest first, in the order of the index that has the
+// span of time when there is one.
+func (f LeadFilter) page(owner int64, total, offset, limit int) (query, order string, args []any) {
+	where, args := f.where(owner)
+	order, turned := "id DESC", "id"
+	if f.span() {
+		order, turned = "created_at DESC, id DESC", "created_at, id"
+	}
+	back, from, most := db.Span(total, offset, limit)
+	by := order
+	if back {
+		by = turned
+	}
+	n := len(args)
+	return fmt.Sprintf(`SELECT id FROM leads WHERE parent_id IS NULL AND %s ORDER BY %s LIMIT $%d OFFSET $%d`, where, by, n+1, n+2), order, append(args, most, from)
+}
+
+// Leads reads a page of leads, newest first, and how many there are.
+func (c *Campaigns) Leads(ctx context.Context, q db.Q, owner int64, f LeadFilter, limit, offset int) ([]Lead, int, error) {
 	all := []Lead{}
-	args = append(args, limit, offset)
-	order := "id DESC"
-	if !f.From.IsZero() || !f.To.IsZero() {
-		order = "created_at DESC, id DESC" // as the index that has the span of time
+	total, err := c.total(ctx, q, owner, f)
+	if err != nil || total <= offset {
+		return all, total, err
 	}
-	page := fmt.Sprintf(" ORDER BY %s LIMIT $%d OFFSET $%d", order, len(args)-1, len(args))
-	if err := q.Select(ctx, &all, `SELECT `+leadColumns+leadFrom+" WHERE l.id IN (SELECT id FROM leads WHERE "+cond+page+") ORDER BY l."+strings.Replace(order, ", ", ", l.", 1), args...); err != nil {
+	query, order, args := f.page(owner, total, offset, limit)
+	order = "l." + strings.Replace(order, ", ", ", l.", 1)
+	if err := q.Select(ctx, &all, `SELECT `+leadColumns+leadFrom+` WHERE l.id IN (`+query+`) ORDER BY `+order, args...); err != nil {
 		return nil, 0, err
 	}
 	return all, total, c.contacts(ctx, q, all)
-}
-
-// count is the number of leads of a list. Status and number of a lead change; by the rest of a filter it is counted once.
-func (c *Campaigns) count(ctx context.Context, q db.Q, owner int64, f LeadFilter, cond string, args []any) (n int, err error) {
-	if f.Status == "" && f.Phone == "" {
-		return c.tally.Count(ctx, q, owner, cond, args...)
-	}
-	err = q.Get(ctx, &n, `SELECT count(*) FROM leads WHERE `+cond, args...)
-	return n, err
 }
 
 // insertLead stores a lead or contact and fills in its id.

@@ -44,6 +44,8 @@ const columns = `c.id, c.uuid, c.account_id, coalesce(c.assistant_id, 0) AS assi
 	c.state, c.end_reason, c.ai_enabled, c.variables, c.external_identifier, c.sender_id, c.sender_phone, c.sender_name, c.customer_phone,
 	c.customer_name, c.message_count, c.total_cost, c.created_at, c.updated_at, c.last_message_at, c.ended_at`
 
+const from = ` FROM conversations c LEFT JOIN assistants a ON a.id = c.assistant_id`
+
 func (r row) conversation() Conversation {
 	c := Conversation{ID: ID(r.ID), UUID: r.UUID, Owner: accounts.ID(r.Owner), Assistant: assistants.ID(r.Assistant), AssistantUUID: r.AssistantUUID,
 		AssistantName: r.AssistantName, Speaker: assistants.ID(r.Speaker), Type: r.Type, State: r.State, AIEnabled: r.AIEnabled,
@@ -64,7 +66,7 @@ func (r row) conversation() Conversation {
 
 func (s *Chats) load(ctx context.Context, q db.Q, rest string, args ...any) ([]Conversation, error) {
 	var rows []row
-	err := q.Select(ctx, &rows, `SELECT `+columns+` FROM conversations c LEFT JOIN assistants a ON a.id = c.assistant_id WHERE `+rest, args...)
+	err := q.Select(ctx, &rows, `SELECT `+columns+from+` WHERE `+rest, args...)
 	if err != nil {
 		return nil, fmt.Errorf("load conversations: %w", err)
 	}
@@ -238,8 +240,11 @@ func (f Filter) where(owner accounts.ID) (string, []any) {
 			add(is.column+` =`, is.value)
 		}
 	}
-	if f.CustomerPhone != "" {
-		sql += ` AND c.customer_phone <> ''` // in the words of the index conversations_customer
+	for _, words := range []struct{ asked, sql string }{ // of the indexes
+		{f.CustomerPhone, ` AND c.customer_phone <> ''`}, {f.SenderPhone, ` AND c.sender_phone <> ''`}, {f.External, ` AND c.external_identifier IS NOT NULL`}} {
+		if words.asked != "" {
+			sql += words.sql
+		}
 	}
 	switch {
 	case f.Assistant.UUID != "":
@@ -261,9 +266,8 @@ type Place struct {
 // PlaceOf is the position of a conversation.
 func PlaceOf(c Conversation) Place { return Place{At: int64(db.At(c.UpdatedAt)), ID: int64(c.ID)} }
 
-// List gives an account's conversations, newest activity first, up to limit from a place; more says that there are
-// further ones in its direction.
-func (s *Chats) List(ctx context.Context, owner accounts.ID, f Filter, at Place, limit int) (list []Conversation, more bool, err error) {
+// rest is what follows the columns in the query of a list.
+func (f Filter) rest(owner accounts.ID, at Place, limit int) (string, []any) {
 	order, beyond := `DESC`, `<`
 	if at.Newer {
 		order, beyond = `ASC`, `>`
@@ -274,7 +278,14 @@ func (s *Chats) List(ctx context.Context, owner accounts.ID, f Filter, at Place,
 		where += fmt.Sprintf(` AND (c.updated_at, c.id) %s ($%d, $%d)`, beyond, len(args)-1, len(args))
 	}
 	args = append(args, limit+1)
-	list, err = s.load(ctx, s.db, fmt.Sprintf(`%s ORDER BY c.updated_at %s, c.id %s LIMIT $%d`, where, order, order, len(args)), args...)
+	return fmt.Sprintf(`%s ORDER BY c.updated_at %s, c.id %s LIMIT $%d`, where, order, order, len(args)), args
+}
+
+// List gives an account's conversations, newest activity first, up to limit from a place; more says that there are
+// further ones in its direction.
+func (s *Chats) List(ctx context.Context, owner accounts.ID, f Filter, at Place, limit int) (list []Conversation, more bool, err error) {
+	rest, args := f.rest(owner, at, limit)
+	list, err = s.load(ctx, s.db, rest, args...)
 	if err != nil {
 		return nil, false, err
 	}

@@ -119,6 +119,7 @@ func (h *House) Close() (err error) {
 func (h *House) foundations(context.Context) error {
 	h.Blobs = h.on.Blobs
 	h.Live = live.New(h.DB)
+	h.on.Jobs.Pulse("lists.fold", 5*time.Second, func(ctx context.Context, _ time.Time) error { return h.DB.FoldCounts(ctx) })
 	h.closers = append(h.closers, func() error { h.Live.Close(); return nil })
 	return nil
 }

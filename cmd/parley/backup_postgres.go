@@ -87,6 +87,9 @@ func openPostgresRestore(ctx context.Context, cfg *config.Config) (*postgresRest
 	}
 	if err == nil { // rows that migrations put there are in the backup too
 		for _, name := range slices.Backward(p.tables) {
+			if _, err = p.tx.Exec(ctx, "ALTER TABLE "+quoted(name)+" DISABLE TRIGGER USER"); err != nil { // and what they wrote
+				break
+			}
 			if _, err = p.tx.Exec(ctx, "DELETE FROM "+quoted(name)); err != nil {
 				break
 			}
@@ -138,6 +141,11 @@ func firstLine(r io.Reader, line *bytes.Buffer) (string, error) {
 }
 
 func (p *postgresRestore) close(ctx context.Context, err error) error {
+	for _, name := range p.tables {
+		if err == nil {
+			_, err = p.tx.Exec(ctx, "ALTER TABLE "+quoted(name)+" ENABLE TRIGGER USER")
+		}
+	}
 	if err == nil {
 		err = p.tx.Commit(ctx)
 	}

@@ -85,6 +85,10 @@ func testOperator(t *testing.T, url func(testing.TB) string) {
 	if status, body := s.ask(t, during, "POST", "/api/user/tools", `{"name":"shop","description":"d","endpoint":"https://x.example","method":"GET"}`); status != 201 {
 		t.Errorf("tool: %d %s", status, body)
 	}
+	desk := `{"name":"Desk","voice_id":1,"language_id":1,"type":"outbound","mode":"pipeline","timezone":"UTC","initial_message":"Hello.","system_prompt":"You sell maps.","llm_model_id":1}`
+	if status, body := s.ask(t, during, "POST", "/api/user/assistant", desk); status != 201 {
+		t.Errorf("assistant: %d %s", status, body)
+	}
 	if id := ran(t, env, "accounts", "create", "--data", data, "--email", "t@p.example", "--kind", "tenant", "--plan", "max_tools=0"); id != "2" {
 		t.Errorf("account id %q", id)
 	}
@@ -118,6 +122,9 @@ func testOperator(t *testing.T, url func(testing.TB) string) {
 	defer s.stop(t)
 	if status, body := s.ask(t, during, "GET", "/api/user/tools", ""); status != 200 || !strings.Contains(body, `"name":"shop"`) {
 		t.Errorf("after the restore: %d %s", status, body)
+	}
+	if status, body := s.ask(t, during, "GET", "/api/user/assistants/get", ""); status != 200 || !strings.Contains(body, `"total":1}`) {
+		t.Errorf("assistants after the restore: %d %s", status, body)
 	}
 	if status, body := s.ask(t, during, "POST", "/api/user/api-keys", `{"name":"next"}`); status != 201 || strings.Contains(body, fmt.Sprintf(`"id":%s,`, strings.Split(tenant, "|")[0])) {
 		t.Errorf("the next id: %d %s", status, body)

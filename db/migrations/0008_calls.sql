@@ -48,7 +48,7 @@ CREATE TABLE calls (
     updated_at       BIGINT  NOT NULL,
     UNIQUE (lead_id, dial_no)
 );
-CREATE INDEX calls_account ON calls (account_id, id);
+CREATE INDEX calls_account ON calls (account_id, id, client_digits);
 CREATE INDEX calls_assistant ON calls (assistant_id, id);
 CREATE INDEX calls_campaign ON calls (campaign_id, id) WHERE campaign_id IS NOT NULL;
 CREATE INDEX calls_campaign_live ON calls (campaign_id) WHERE status IN ('initiated', 'ringing', 'in-progress');

@@ -25,7 +25,7 @@ CREATE TABLE webhook_deliveries (
 CREATE INDEX webhook_deliveries_account ON webhook_deliveries (account_id, id);
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries (host, next_at) WHERE status = 'pending';
 CREATE INDEX webhook_deliveries_stream ON webhook_deliveries (stream, id) WHERE status = 'pending';
-CREATE INDEX webhook_deliveries_call ON webhook_deliveries (call_id) WHERE call_id IS NOT NULL;
+CREATE INDEX webhook_deliveries_call ON webhook_deliveries (call_id, id) WHERE call_id IS NOT NULL;
 
 CREATE TABLE webhook_attempts (
     delivery_id BIGINT  NOT NULL REFERENCES webhook_deliveries(id) ON DELETE CASCADE,

@@ -33,7 +33,7 @@ CREATE TABLE leads (
     created_at   BIGINT NOT NULL,
     updated_at   BIGINT NOT NULL
 );
-CREATE INDEX leads_account ON leads (account_id, id);
+CREATE INDEX leads_account ON leads (account_id, id, phone_number) WHERE parent_id IS NULL;
 CREATE INDEX leads_campaign ON leads (campaign_id, id);
 CREATE INDEX leads_phone ON leads (phone_number, campaign_id);
 CREATE INDEX leads_parent ON leads (parent_id) WHERE parent_id IS NOT NULL;

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -363,6 +364,44 @@ func TestIncoming(t *testing.T) {
 		}
 		s.Send("POST /sim/whatsapp/inbound", `{"sender_id":999,"from":"+491701234567","text":"x"}`).Want(404, `{"message":"Not found"}`)
 		s.Send("POST /sim/whatsapp/inbound", `{"sender_id":`+sender+`,"from":"x","text":"x"}`).Want(422)
+	})
+}
+
+// TestFilesOfCustomers keeps what customers send: it is there when its first address is gone.
+//
+// Contract: 11.7 15.4 18.2
+func TestFilesOfCustomers(t *testing.T) {
+	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
+		s.Work()
+		pictures := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/door" {
+				http.NotFound(w, r)
+				return
+			}
+			w.Header().Set("Content-Type", "image/jpeg")
+			_, _ = w.Write([]byte("a door"))
+		}))
+		sender, _ := shop(t, s, "")
+		write := func(name string) string {
+			s.Send("POST /sim/whatsapp/inbound", `{"sender_id":`+sender+`,"from":"+491701234567","media":[{"type":"image","url":"`+pictures.URL+name+`","filename":"door.jpg"}]}`).Want(200)
+			advance(s, time.Minute)
+			return s.Send("GET /conversations/"+s.Send("GET /user/conversations", "").Text("data.0.id"), "").Want(200).Body
+		}
+		said := write("/door")
+		pictures.Close()
+		kept := regexp.MustCompile(`\{"type":"image","url":"https?://[^/"]+(/media/chat/[A-Z2-7]{26}\.jpg)","filename":"door\.jpg"\}`).FindStringSubmatch(said)
+		if kept == nil {
+			t.Fatalf("history %s", said)
+		}
+		r := httptest.NewRequest("GET", kept[1], nil)
+		w := httptest.NewRecorder()
+		s.API.ServeHTTP(w, r)
+		if w.Code != 200 || w.Body.String() != "a door" || w.Header().Get("Content-Type") != "image/jpeg" {
+			t.Errorf("%s: %d %s", kept[1], w.Code, w.Body)
+		}
+		if said := write("/window"); !strings.Contains(said, `{"type":"image","url":"`+pictures.URL+`/window","filename":"door.jpg"}`) {
+			t.Errorf("a file that cannot be fetched stays where it is: %s", said)
+		}
 	})
 }
 

@@ -2,55 +2,83 @@ package house
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
+	"net/http"
+	"path"
+	"time"
 
 	"parley/assistants"
 	"parley/chats"
+	"parley/guard"
 	"parley/messaging"
 	"parley/providers/whatsapp"
 	"parley/voice"
 )
 
-// openFile keeps a file that only its platform has among the chat attachments, and says what is spoken in a voice note.
-// A recording that cannot be understood stays a file.
+// largestFile bounds what is fetched from an address in a message.
+const largestFile = 20 << 20
+
+// openFile keeps a customer's file among the chat attachments, and says what is spoken in a voice note. What cannot be
+// fetched stays where it is, and a recording that cannot be understood stays a file.
 func (h *House) openFile(ctx context.Context, s messaging.Sender, f messaging.File) (a chats.Attachment, words string, err error) {
 	a = chats.Attachment{Type: f.Type, URL: f.URL, Filename: f.Filename}
-	var content []byte
-	switch {
-	case f.Ref != "":
-		content, err = h.keepFile(ctx, s, f.Ref, &a)
-	case f.Type == "audio":
-		content, err = h.fetch(ctx, f.URL)
+	body, kind, err := h.content(ctx, s, f)
+	if err != nil {
+		return a, "", err
 	}
+	recording, err := h.keepFile(ctx, f, body, kind, &a)
 	if err != nil || f.Type != "audio" || h.on.Engines.Sound == nil {
 		return a, "", err
 	}
-	words, err = h.transcribe(ctx, s, content)
+	words, err = h.transcribe(ctx, s, recording)
 	return a, words, err
 }
 
-// keepFile fetches a file with the sender's credentials and stores it under a name that cannot be guessed. It returns what
-// of it is to be listened to.
-func (h *House) keepFile(ctx context.Context, s messaging.Sender, ref string, a *chats.Attachment) ([]byte, error) {
-	if s.Carrier != whatsapp.CarrierName {
-		return nil, fmt.Errorf("the carrier %s has no files", s.Carrier)
+// content opens a file: with the sender's credentials where its platform has it, else at its address.
+func (h *House) content(ctx context.Context, s messaging.Sender, f messaging.File) (io.ReadCloser, string, error) {
+	switch {
+	case f.Ref == "":
+		return h.download(ctx, f.URL)
+	case s.Carrier != whatsapp.CarrierName:
+		return nil, "", fmt.Errorf("the carrier %s has no files", s.Carrier)
 	}
-	body, kind, err := h.cloud.File(ctx, s, ref)
+	return h.cloud.File(ctx, s, f.Ref)
+}
+
+// download opens a file at an address that a customer chose.
+func (h *House) download(ctx context.Context, url string) (io.ReadCloser, string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
+	res, err := h.Guard.Client(guard.Options{Timeout: 15 * time.Second}).Do(req)
+	if err != nil {
+		return nil, "", err
+	}
+	if res.StatusCode != http.StatusOK {
+		return nil, "", errors.Join(fmt.Errorf("file: HTTP %d", res.StatusCode), res.Body.Close())
+	}
+	return http.MaxBytesReader(nil, res.Body, largestFile), res.Header.Get("Content-Type"), nil
+}
+
+// keepFile stores a file under its name, which cannot be guessed and is the same at every try. It returns what of it is to
+// be listened to.
+func (h *House) keepFile(ctx context.Context, f messaging.File, body io.ReadCloser, kind string, a *chats.Attachment) ([]byte, error) {
 	var sound bytes.Buffer // only what is listened to is held in memory
 	from := io.Reader(body)
 	if a.Type == "audio" {
 		from = io.TeeReader(body, &sound)
 	}
-	name := rand.Text() + extension(kind)
-	err = h.Blobs.Put(ctx, "chat/"+name, from, kind)
+	if kind == "" || kind == "application/octet-stream" {
+		kind = cmp.Or(mime.TypeByExtension(path.Ext(f.Filename)), "application/octet-stream")
+	}
+	name := f.Keep + extension(kind)
+	err := h.Blobs.Put(ctx, "chat/"+name, from, kind)
 	if err = errors.Join(err, body.Close()); err != nil {
 		return nil, err
 	}

@@ -106,6 +106,7 @@ type lab struct {
 	sender   messaging.Sender
 	template messaging.Template
 	receipts chan messaging.DeliveryStatus
+	opens    func(messaging.File) error // sees every file that is fetched; nil = all can be
 }
 
 func each(t *testing.T, fn func(t *testing.T, l *lab)) {
@@ -143,6 +144,11 @@ func newLab(t *testing.T, d *db.DB) *lab {
 			return nil
 		},
 		Open: func(_ context.Context, _ messaging.Sender, f messaging.File) (chats.Attachment, string, error) {
+			if l.opens != nil {
+				if err := l.opens(f); err != nil {
+					return chats.Attachment{Type: f.Type}, "", err
+				}
+			}
 			words := ""
 			if f.Type == "audio" {
 				words = "spoken in " + f.Ref

@@ -3,6 +3,7 @@ package messaging_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -377,6 +378,40 @@ func TestFilesAndVoiceNotes(t *testing.T) {
 			if err != nil || len(history) != 2 || history[0].Text != want.Text || fmt.Sprint(history[0].Attachments) != fmt.Sprint(want.Attachments) {
 				t.Errorf("%s: %+v %v", phone, history, err)
 			}
+		}
+	})
+}
+
+// TestTriesKeepAFileOnce has a second file fail: when the message is tried again, the first file has the name it had, so
+// that nothing is left in the store that nobody links to. Names are not told to two messages.
+//
+// Contract: 11.7 18.2
+func TestTriesKeepAFileOnce(t *testing.T) {
+	each(t, func(t *testing.T, l *lab) {
+		var names []string
+		fails := 1
+		l.opens = func(f messaging.File) error {
+			if f.Ref == "second" && fails > 0 {
+				fails--
+				return errors.New("the platform is away")
+			}
+			names = append(names, f.Ref+" "+f.Keep)
+			return nil
+		}
+		l.work()
+		for _, id := range []string{"m1", "m2"} {
+			_, err := l.room.Receive(t.Context(), messaging.Incoming{SenderID: l.sender.ID, From: messaging.Peer{Phone: "+491701234567"}, ID: id,
+				Files: []messaging.File{{Type: "image", Ref: "first"}, {Type: "image", Ref: "second"}}})
+			l.must(err)
+			_, err = l.runner.Settle(t.Context(), l.d.Now().Add(time.Minute))
+			l.must(err)
+		}
+		if len(names) != 5 || names[0] != names[1] || len(names[0]) != len("first ")+26 {
+			t.Fatalf("kept as %q", names)
+		}
+		slices.Sort(names)
+		if kept := slices.Compact(names); len(kept) != 4 {
+			t.Errorf("kept as %q", kept)
 		}
 	})
 }

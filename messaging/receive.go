@@ -2,6 +2,7 @@ package messaging
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"slices"
 	"time"
@@ -29,6 +30,7 @@ type File struct {
 	URL      string `json:"url,omitempty"`      // where anybody can fetch it
 	Ref      string `json:"ref,omitempty"`      // or the platform's identifier, to be fetched with the sender's credentials
 	Filename string `json:"filename,omitempty"` // empty when it has none
+	Keep     string `json:"keep,omitempty"`     // the name it is kept under: nobody can guess it, every try knows it
 }
 
 // Receive stores a customer's message, restarts the window and has it answered. fresh is false for a repeat.
@@ -68,12 +70,14 @@ func (m *Messaging) take(ctx context.Context, tx *db.Tx, s Sender, in Incoming) 
 	return errors.Join(saveContact(ctx, tx, &c), insertMessage(ctx, tx, &msg))
 }
 
-// hear puts the message into the history and has it answered. Files that only the platform has are fetched first, and
-// voice notes are recognised.
+// hear puts the message into the history and has it answered. Files are fetched first, and voice notes recognised.
 func (m *Messaging) hear(ctx context.Context, tx *db.Tx, s Sender, talk chats.Conversation, in Incoming) (*int64, error) {
-	later := func(f File) bool { return f.Ref != "" || f.Type == "audio" && in.Text == "" }
-	if m.Open != nil && slices.ContainsFunc(in.Files, later) {
-		return nil, m.Jobs.Add(ctx, tx, jobs.New{Kind: "messaging.files", Args: filesArgs{s.ID, talk.ID, in.Text, in.Files}})
+	if m.Open != nil && len(in.Files) > 0 {
+		files := slices.Clone(in.Files)
+		for i := range files {
+			files[i].Keep = rand.Text()
+		}
+		return nil, m.Jobs.Add(ctx, tx, jobs.New{Kind: "messaging.files", Args: filesArgs{s.ID, talk.ID, in.Text, files}})
 	}
 	var files []chats.Attachment
 	for _, f := range in.Files {

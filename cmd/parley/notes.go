@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"slices"
 
 	"parley/audio"
 )
@@ -10,10 +11,20 @@ import (
 // longestNote bounds what is decoded of a recording: ten minutes at 48 kHz, in samples.
 const longestNote = 10 * 60 * 48000
 
+// noteRate is what recordings are converted to: every recogniser takes it.
+const noteRate = 16000
+
 // sound decodes a recording that a customer sent: WAV, or Opus in Ogg as telephones record it.
-func (e *engines) sound(ctx context.Context, file []byte) (audio.Frame, error) {
+func (e *engines) sound(ctx context.Context, file []byte) (f audio.Frame, err error) {
 	if bytes.HasPrefix(file, []byte("RIFF")) {
-		return audio.ReadWAV(bytes.NewReader(file), longestNote)
+		f, err = audio.ReadWAV(bytes.NewReader(file), longestNote)
+	} else {
+		f, err = e.opus.ReadOgg(ctx, bytes.NewReader(file), longestNote)
 	}
-	return e.opus.ReadOgg(ctx, bytes.NewReader(file), longestNote)
+	if err != nil || f.Rate == noteRate {
+		return f, err
+	}
+	r := audio.NewResampler(f.Rate, noteRate)
+	pcm := slices.Clone(r.Process(f.PCM))
+	return audio.Frame{Rate: noteRate, PCM: append(pcm, r.Flush()...)}, nil
 }

@@ -15,7 +15,7 @@ import (
 	"parley/voice"
 )
 
-// noteOf is a sentence as a WAV file.
+// noteOf is a sentence as a WAV file, at a rate that no recogniser takes.
 func noteOf(t *testing.T, words string) []byte {
 	t.Helper()
 	cfg := config.Default()
@@ -25,13 +25,18 @@ func noteOf(t *testing.T, words string) []byte {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	var w *audio.WAVWriter
+	const rate = 44100
+	var resampler *audio.Resampler
+	w, err := audio.NewWAVWriter(&out, rate, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for frame, err := range e.builtin.Speak(t.Context(), voice.Speech{Text: words, Language: "en", Speed: 0.9, Stability: 0.7}) {
-		if w == nil && err == nil {
-			w, err = audio.NewWAVWriter(&out, frame.Rate, 1)
+		if resampler == nil {
+			resampler = audio.NewResampler(frame.Rate, rate)
 		}
 		if err == nil {
-			err = w.WriteSamples(frame.PCM)
+			err = w.WriteSamples(resampler.Process(frame.PCM))
 		}
 		if err != nil {
 			t.Fatal(err)

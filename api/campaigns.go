@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"parley/accounts"
 	"parley/campaigns"
 	"parley/fault"
 	"parley/wire"
@@ -79,11 +80,12 @@ func (a *API) createCampaign(ctx context.Context, in *campaignIn) (campaignSaved
 	if err != nil {
 		return campaignSaved{}, err
 	}
+	plan := a.Accounts.PlanOf(account)
 	s := newCampaign
-	s.Timezone = account.Timezone
+	s.Timezone, s.MaxParallel = account.Timezone, min(s.MaxParallel, int(parallelCeiling(plan)))
 	in.over(&s)
 	most := -1
-	if m := a.Accounts.PlanOf(account).MaxCampaigns; m != nil {
+	if m := plan.MaxCampaigns; m != nil {
 		most = int(*m)
 	}
 	c, err := a.Campaigns.Create(ctx, int64(me), s, most)
@@ -148,14 +150,19 @@ func (a *API) checkParallel(ctx context.Context, in *campaignIn) (bad []fault.Fi
 	if err != nil {
 		return nil, err
 	}
-	ceiling := int64(10)
-	if plan.ParallelPerCampaign >= 1 {
-		ceiling = min(ceiling, plan.ParallelPerCampaign)
-	}
+	ceiling := parallelCeiling(plan)
 	if n := in.MaxParallel; n.Has() && (n.V < 1 || n.V > ceiling) {
 		bad = append(bad, wire.Bad("max_calls_in_parallel", "between.number", "1", itoa(ceiling)))
 	}
 	return bad, nil
+}
+
+// parallelCeiling is how many calls at once a plan lets a campaign have.
+func parallelCeiling(plan accounts.Plan) int64 {
+	if plan.ParallelPerCampaign < 1 {
+		return 10
+	}
+	return min(10, plan.ParallelPerCampaign)
 }
 
 // checkGoal finds the assistant that is to call and looks for the goal in its schema. An unknown assistant is a 404, which

@@ -41,6 +41,13 @@ func TestCampaignLimits(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
 		id := s.Send("POST /user/assistant", callAssistant("outbound")).Want(201).Text("data.id")
 		s.Send("POST /user/campaigns", `{"name":"a","assistant_id":`+id+`,"max_calls_in_parallel":10}`).Want(201)
+		narrow := accounts.Terms{Plan: &accounts.Overrides{ParallelPerCampaign: wire.Some(int64(2))}}
+		if _, err := s.House.Accounts.SetTerms(t.Context(), s.DB, operator(t, s), narrow); err != nil {
+			t.Fatal(err)
+		}
+		if made := s.Send("POST /user/campaigns", `{"name":"n","assistant_id":`+id+`}`).Want(201); made.Text("data.max_calls_in_parallel") != "2" {
+			t.Errorf("the default is above the plan: %s", made.Body)
+		}
 		few := accounts.Terms{Plan: &accounts.Overrides{MaxCampaigns: wire.Some(int64(1)), ParallelPerCampaign: wire.Some(int64(4))}}
 		if _, err := s.House.Accounts.SetTerms(t.Context(), s.DB, operator(t, s), few); err != nil {
 			t.Fatal(err)
@@ -49,7 +56,7 @@ func TestCampaignLimits(t *testing.T) {
 			"max_calls_in_parallel: The max calls in parallel field must be between 1 and 4.")
 		s.Send("POST /user/campaigns", `{"name":"b","assistant_id":999}`).Want(404, `{"message":"No outbound assistant with this id exists in your account."}`)
 		s.Send("POST /user/campaigns", `{"name":"b","assistant_id":`+id+`}`).Want(403, `{"message":"Your plan allows no further campaigns. Delete one, or change the plan."}`)
-		if got := s.Send("GET /user/campaigns", "").Want(200); got.Text("0.max_calls_in_parallel") != "10" {
+		if got := s.Send("GET /user/campaigns", "").Want(200); got.Text("1.max_calls_in_parallel") != "10" {
 			t.Errorf("a lower plan broke what was there: %s", got.Body)
 		}
 	})

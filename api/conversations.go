@@ -30,9 +30,15 @@ func (in *beginIn) ref() wire.Ref {
 }
 
 type begunOut struct {
-	Status         bool       `json:"status"`
-	ConversationID string     `json:"conversation_id"`
-	History        []entryOut `json:"history"`
+	Status         bool      `json:"status"`
+	ConversationID string    `json:"conversation_id"`
+	History        []opening `json:"history"`
+}
+
+// opening is an entry of a conversation that has just begun.
+type opening struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
 }
 
 type entryOut struct {
@@ -107,7 +113,7 @@ type personIn struct {
 
 func (a *API) begin(ctx context.Context, in *beginIn) (begunOut, error) {
 	c, history, err := a.Chats.Begin(ctx, chats.Start{Caller: owner(ctx), Assistant: in.ref(), Type: in.Type, Variables: in.Variables})
-	return begunOut{true, c.UUID, each(history, showEntry)}, inChat(err)
+	return begunOut{true, c.UUID, each(history, func(e chats.Entry) opening { return opening{e.Role, e.Text} })}, inChat(err)
 }
 
 func checkBegin(_ context.Context, in *beginIn) error {

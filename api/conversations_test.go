@@ -125,6 +125,9 @@ func TestGenerateReply(t *testing.T) {
 		if got := s.Send("GET /conversations/"+chat, "").Want(200); got.Text("external_identifier") != "crm-7" || got.Text("type") != "api" || got.Text("history.0.role") != "user" {
 			t.Error(got.Body)
 		}
+		if spent := s.Send("GET /user/usage?group_by=assistant", "").Want(200); spent.Text("data.0.assistant_id") != id || spent.Text("data.0.count") != "2" {
+			t.Errorf("the answers were spent on %s", spent.Body)
+		}
 		s.Keyless().Send("GET /conversations/"+chat, "").Want(404, noConversation)
 		s.Keyless().Send("POST /conversations/"+chat+"/messages", `{"message":"x"}`).Want(404, noConversation)
 		s.Send("POST /automate/conversations/"+chat+"/disable-ai", "").Want(200)

@@ -469,11 +469,17 @@ func TestReceipts(t *testing.T) {
 		}
 		before := s.Send("GET /user/me", "").Text("total_balance")
 		sid = send().Text("message_sid")
-		report(sid, `{"status":"failed","error_code":"131026","error_message":"Not on WhatsApp."}`)
+		report(sid, `{"status":"failed","error_code":131026,"error_message":"Not on WhatsApp."}`)
 		report(sid, `{"status":"failed","error_code":"131026","error_message":"Not on WhatsApp."}`)
 		advance(s, time.Minute)
 		if got := statuses(); got[len(got)-1] != "failed" || len(got) > 2 {
 			t.Errorf("reported %q", got)
+		}
+		mu.Lock()
+		last := steps[len(steps)-1]
+		mu.Unlock()
+		if !strings.Contains(last, `"status":"failed","error_code":"131026","error_message":"Not on WhatsApp.","error_description":"Not on WhatsApp.",`) {
+			t.Errorf("receipt of a failure %s", last)
 		}
 		if after := s.Send("GET /user/me", "").Text("total_balance"); after != before {
 			t.Errorf("a failed message cost something: %s, then %s", before, after)
@@ -544,9 +550,16 @@ func TestPastDueNumberIsMute(t *testing.T) {
 		s.Send("PUT /sim/account", `{"payment_method":"declined"}`).Want(200)
 		advance(s, 31*24*time.Hour+time.Hour)
 		s.Send("POST /user/sms", `{"from":`+id+`,"to":"+491701234567","body":"x"}`).Want(400, `{"message":"Phone number subscription is not active"}`)
+		subscription := func() string { return s.Send("GET /sim/payments", "").Text("data.subscriptions.0.status") }
+		if got := subscription(); got != "past_due" {
+			t.Errorf("the subscription is %s", got)
+		}
 		s.Send("PUT /sim/account", `{"payment_method":"ok"}`).Want(200)
 		advance(s, 3*24*time.Hour) // the renewal is tried again
 		s.Send("POST /user/sms", `{"from":`+id+`,"to":"+491701234567","body":"x"}`).Want(200)
+		if got := subscription(); got != "active" {
+			t.Errorf("the subscription is %s", got)
+		}
 	})
 }
 

@@ -87,6 +87,9 @@ func TestBuyNumbers(t *testing.T) {
 			`,"phone_number":"+14155550101","country_code":"US","type":"normal","sms_capable":true}}`; got != want {
 			t.Errorf("got %s\nwant %s", got, want)
 		}
+		if held := s.Send("GET /sim/payments", "").Want(200); held.Text("data.subscriptions.0.status") != "cancelled" || held.Text("data.subscriptions.1.status") != "active" {
+			t.Errorf("not oldest first: %s", held.Body)
+		}
 		buy("+14155550101").Want(400, `{"error":"This phone number is taken. Choose another one."}`)
 		s.Send("GET /user/phone-numbers/search?contains=5550101", "").Want(200, `{"data":[]}`)
 		all := s.Send("GET /user/phone-numbers/all", "").Want(200)

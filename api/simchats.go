@@ -154,7 +154,7 @@ type simInboundIn struct {
 	Name   wire.Opt[string] `json:"name" rule:"null max=255"`
 	Text   wire.Opt[string] `json:"text" rule:"null max=65536" trim:"no"`
 	Media  []struct {
-		Type     string           `json:"type" rule:"required oneof=image|audio|video|document"`
+		Type     string           `json:"type" rule:"required oneof=image|audio|voice|video|document"`
 		URL      string           `json:"url" rule:"required url"`
 		Filename wire.Opt[string] `json:"filename" rule:"null max=255"`
 	} `json:"media" rule:"max=10"`
@@ -172,6 +172,9 @@ func (a *API) simInboundMessage(ctx context.Context, in *simInboundIn) (data[sim
 	}
 	msg := messaging.Incoming{SenderID: in.Sender, From: messaging.Peer{Phone: in.From}, ID: in.ID.V, Name: in.Name.V, Text: in.Text.V}
 	for _, m := range in.Media {
+		if m.Type == "voice" {
+			m.Type = "audio"
+		}
 		msg.Files = append(msg.Files, messaging.File{Type: m.Type, URL: m.URL, Filename: m.Filename.V})
 	}
 	sid, err := a.Sim.Write(ctx, id, msg)
@@ -207,11 +210,23 @@ func (a *API) simMessages(ctx context.Context, in *simMessagesIn) (data[[]simMes
 	})}, err
 }
 
+// simCode is an error code as platforms write them: a string or a number.
+type simCode string
+
+// BindWire takes both.
+func (c *simCode) BindWire(b wire.Binder, v wire.Value) {
+	if text := v.Text(); !v.IsScalar() || len(text) > 64 {
+		b.Fail("string")
+	} else {
+		*c = simCode(text)
+	}
+}
+
 type simStatusIn struct {
-	SID       string `path:"message_sid"`
-	Status    string `json:"status" rule:"required oneof=sent|delivered|read|failed|undelivered"`
-	ErrorCode string `json:"error_code" rule:"max=64"`
-	ErrorText string `json:"error_message" rule:"max=1000"`
+	SID       string            `path:"message_sid"`
+	Status    string            `json:"status" rule:"required oneof=sent|delivered|read|failed|undelivered"`
+	ErrorCode wire.Opt[simCode] `json:"error_code" rule:"null"`
+	ErrorText wire.Opt[string]  `json:"error_message" rule:"null max=1000"`
 }
 
 type simStatus struct {
@@ -224,6 +239,6 @@ func (a *API) simStatus(ctx context.Context, in *simStatusIn) (data[simStatus], 
 	if err != nil {
 		return data[simStatus]{}, err
 	}
-	err = a.Sim.SetStatus(ctx, id, in.SID, messaging.DeliveryStatus(in.Status), in.ErrorCode, in.ErrorText)
+	err = a.Sim.SetStatus(ctx, id, in.SID, messaging.DeliveryStatus(in.Status), string(in.ErrorCode.V), in.ErrorText.V)
 	return data[simStatus]{simStatus{in.SID, in.Status}}, err
 }

@@ -233,7 +233,13 @@ func (a *API) sendFreeform(ctx context.Context, in *freeformIn) (freeformOut, er
 // sendRate is the exact limit of five sends a second; the room counts those that pass every check.
 func (a *API) sendRate(kind string) wire.Limit {
 	rate := messaging.Rate{DB: a.DB, Kind: kind}
-	return func(ctx context.Context, who wire.Who) (wire.Quota, error) { return rate.Peek(ctx, who.Account) }
+	return func(ctx context.Context, who wire.Who) (wire.Quota, error) {
+		q, err := rate.Peek(ctx, who.Account)
+		if q.Allowed {
+			q.Remaining-- // what is left once this one is accepted
+		}
+		return q, err
+	}
 }
 
 type senderChangeIn struct {

@@ -105,7 +105,9 @@ func TestWhatsAppFreeform(t *testing.T) {
 		}
 		s.Send("POST /sim/whatsapp/inbound", `{"sender_id":`+sender+`,"from":"+491701234567","name":"Mia","text":"Hello","id":"m1"}`).Want(200, `{"data":{"id":"m1"}}`)
 		s.Send("POST /sim/whatsapp/inbound", `{"sender_id":`+sender+`,"from":"+491701234567","name":"Mia","text":"Hello","id":"m1"}`).Want(200)
-		s.Send("POST /user/whatsapp/send-freeform", freeform).Want(200)
+		if sent := s.Send("POST /user/whatsapp/send-freeform", freeform).Want(200); sent.Header.Get("X-RateLimit-Limit") != "5" || sent.Header.Get("X-RateLimit-Remaining") != "4" {
+			t.Errorf("the first of five: %v", sent.Header)
+		}
 		shown := s.Send("GET /sim/whatsapp/messages?sender_id="+sender+"&phone=%2B491701234567", "").Want(200)
 		if strings.Count(shown.Body, `"direction":"inbound"`) != 1 || strings.Count(shown.Body, `"text":" hi "`) != 1 {
 			t.Errorf("the customer's phone shows %s", shown.Body)

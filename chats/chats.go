@@ -113,7 +113,7 @@ type Money struct {
 	// Afford fails with a NeedsPayment fault when one answer cannot be paid.
 	Afford func(ctx context.Context, q db.Q, owner accounts.ID) error
 	// Charge books the price of one answer and returns it in the currency; it fails as Afford does.
-	Charge func(ctx context.Context, tx *db.Tx, owner accounts.ID, entry int64) (wire.Money, error)
+	Charge func(ctx context.Context, tx *db.Tx, talk Conversation, entry int64) (wire.Money, error)
 }
 
 // Channel delivers what the assistant or a person says to the customer, and stores it with [Chats.Said] in the

@@ -159,7 +159,7 @@ func (l *lab) afford(context.Context, db.Q, accounts.ID) error {
 	return nil
 }
 
-func (l *lab) charge(context.Context, *db.Tx, accounts.ID, int64) (wire.Money, error) {
+func (l *lab) charge(context.Context, *db.Tx, Conversation, int64) (wire.Money, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.funds <= 0 {

@@ -133,7 +133,7 @@ func (s *Chats) keep(ctx context.Context, c Conversation, t *thought) (Reply, er
 			return err
 		}
 		if c.Type != Test && s.money.Charge != nil {
-			cost, err := s.money.Charge(ctx, tx, c.Owner, r.Entry.ID)
+			cost, err := s.money.Charge(ctx, tx, c, r.Entry.ID)
 			if err != nil {
 				return balance(err)
 			}

@@ -73,8 +73,9 @@ func (h *House) chatMoney() chats.Money {
 		Afford: func(ctx context.Context, q db.Q, owner accounts.ID) error {
 			return h.Billing.Afford(ctx, q, owner, price)
 		},
-		Charge: func(ctx context.Context, tx *db.Tx, owner accounts.ID, entry int64) (wire.Money, error) {
-			bill, err := h.Billing.Charge(ctx, tx, owner, fmt.Sprintf("chat:%d", entry), billing.Item{Kind: billing.ChatMessage, Money: price})
+		Charge: func(ctx context.Context, tx *db.Tx, talk chats.Conversation, entry int64) (wire.Money, error) {
+			on := int64(talk.Assistant)
+			bill, err := h.Billing.Charge(ctx, tx, talk.Owner, fmt.Sprintf("chat:%d", entry), billing.Item{Kind: billing.ChatMessage, Money: price, Assistant: &on})
 			return bill.Money, err
 		},
 	}

@@ -113,7 +113,7 @@ func (h *House) reportReceipt(ctx context.Context, tx *db.Tx, r messaging.Receip
 	m := r.Message
 	body := webhooks.Status{Event: webhooks.MessageStatus, WhatsAppMessageID: m.ID, MessageSID: m.SID, ConversationID: r.Talk.UUID, AssistantID: some(r.Talk.AssistantUUID),
 		Sender: webhooks.StatusSender{ID: r.Sender.ID, PhoneNumber: r.Sender.Phone, DisplayName: r.Sender.DisplayName}, To: m.Phone, From: r.Sender.Phone, Direction: "outbound",
-		Status: string(m.Status), ErrorCode: m.ErrorCode, ErrorMessage: m.ErrorText, At: wire.At(r.At)}
+		Status: string(m.Status), ErrorCode: m.ErrorCode, ErrorMessage: m.ErrorText, ErrorDescription: r.Details, At: wire.At(r.At)}
 	if r.Provider != nil {
 		body.ProviderAt = wire.At(*r.Provider)
 	}

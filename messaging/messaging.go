@@ -84,6 +84,7 @@ type Receipt struct {
 	Talk     chats.Conversation
 	At       time.Time
 	Provider *time.Time // the platform's own time of the step
+	Details  *string    // why it failed, at length
 }
 
 // Prices in units of 1e-8 of the currency.

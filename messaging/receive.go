@@ -1,6 +1,7 @@
 package messaging
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -238,6 +239,7 @@ type Update struct {
 	Ref                  string // ours, when the platform gives it back: it finds a message whose record a crash prevented
 	Status               DeliveryStatus
 	ErrorCode, ErrorText string
+	ErrorDetails         string    // what the platform says beside it; empty = the text again
 	At                   time.Time // the platform's time; zero = not told
 }
 
@@ -250,7 +252,9 @@ func (m *Messaging) Delivery(ctx context.Context, sender int64, u Update) error 
 		}
 		msg.Status, msg.UpdatedAt = u.Status, db.At(tx.Now())
 		if u.Status == Failed || u.Status == Undelivered {
-			msg.ErrorCode, msg.ErrorText = orNil(u.ErrorCode), orNil(u.ErrorText)
+			u.ErrorCode, u.ErrorText = cmp.Or(u.ErrorCode, "UNKNOWN_ERROR"), cmp.Or(u.ErrorText, "The message could not be delivered.")
+			u.ErrorDetails = cmp.Or(u.ErrorDetails, u.ErrorText)
+			msg.ErrorCode, msg.ErrorText = &u.ErrorCode, &u.ErrorText
 			if err := m.Ledger.Refund(ctx, tx, msg.Owner, msg.Ref, "whatsapp_"+msg.Kind); err != nil {
 				return err
 			}
@@ -296,7 +300,7 @@ func (m *Messaging) report(ctx context.Context, tx *db.Tx, msg Message, u Update
 	if err != nil {
 		return err
 	}
-	r := Receipt{Message: msg, Sender: s, Talk: talk, At: tx.Now()}
+	r := Receipt{Message: msg, Sender: s, Talk: talk, At: tx.Now(), Details: orNil(u.ErrorDetails)}
 	if !u.At.IsZero() {
 		r.Provider = &u.At
 	}

@@ -274,15 +274,17 @@ func charge(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string, amoun
 	return err
 }
 
-// Renew charges one further month, once.
+// Renew charges one further month, once. A subscription is past due from a refusal until a later charge succeeds.
 func (p Payments) Renew(ctx context.Context, owner accounts.ID, key string, month int) (paid numbers.Paid, err error) {
+	refused := false
 	err = p.db.Do(ctx, func(tx *db.Tx) error {
+		refused = false
 		var s struct {
 			Subscribed
 			Months int        `db:"months"`
 			Price  wire.Money `db:"price"`
 		}
-		if err := tx.Get(ctx, &s, `SELECT ref, phone_number, status, period_end, months, price FROM sim_subscriptions WHERE key_ = $1 AND status = 'active'`, key); err != nil {
+		if err := tx.Get(ctx, &s, `SELECT ref, phone_number, status, period_end, months, price FROM sim_subscriptions WHERE key_ = $1 AND status <> 'cancelled'`, key); err != nil {
 			return err
 		}
 		paid = numbers.Paid{Ref: s.Ref, Until: s.Until.Time()}
@@ -293,15 +295,19 @@ func (p Payments) Renew(ctx context.Context, owner accounts.ID, key string, mont
 		if err != nil {
 			return err
 		}
-		if m != accounts.PaymentOK {
-			return numbers.ErrRefused
+		if refused = m != accounts.PaymentOK; refused {
+			_, err := tx.Exec(ctx, `UPDATE sim_subscriptions SET status = 'past_due' WHERE key_ = $1`, key)
+			return err
 		}
 		paid.Until = later(s.Until.Time(), tx.Now()).AddDate(0, 1, 0)
-		if _, err := tx.Exec(ctx, `UPDATE sim_subscriptions SET months = $1, period_end = $2 WHERE key_ = $3`, month, db.At(paid.Until), key); err != nil {
+		if _, err := tx.Exec(ctx, `UPDATE sim_subscriptions SET status = 'active', months = $1, period_end = $2 WHERE key_ = $3`, month, db.At(paid.Until), key); err != nil {
 			return err
 		}
 		return charge(ctx, tx, owner, fmt.Sprintf("%s_%d", s.Ref, month), s.Price)
 	})
+	if err == nil && refused {
+		err = numbers.ErrRefused
+	}
 	return paid, err
 }
 
@@ -347,6 +353,7 @@ func (s *Sim) Payments(ctx context.Context, account int64) (h Held, err error) {
 			h.Refunds = append(h.Refunds, c)
 		}
 	}
-	err = s.db.Select(ctx, &h.Subscriptions, `SELECT ref, phone_number, status, period_end FROM sim_subscriptions WHERE account_id = $1 ORDER BY period_end, ref`, account)
+	err = s.db.Select(ctx, &h.Subscriptions, `SELECT ref, phone_number, status, period_end FROM sim_subscriptions s WHERE account_id = $1
+		ORDER BY (SELECT c.id FROM sim_charges c WHERE c.ref = s.ref || '_0')`, account)
 	return h, err
 }

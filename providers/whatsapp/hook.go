@@ -143,6 +143,9 @@ type status struct {
 		Code    int    `json:"code"`
 		Title   string `json:"title"`
 		Message string `json:"message"`
+		Data    struct {
+			Details string `json:"details"`
+		} `json:"error_data"`
 	} `json:"errors"`
 }
 
@@ -224,6 +227,7 @@ func (s status) update() messaging.Update {
 		if u.ErrorText == "" {
 			u.ErrorText = e.Title
 		}
+		u.ErrorDetails = e.Data.Details
 	}
 	return u
 }

@@ -13,6 +13,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,6 +64,37 @@ func TestCalls(t *testing.T) {
 		})
 	}
 }
+
+// Finding out who picked up a call that we placed takes nothing from a person: every conversation is the same to the
+// moment as one in which nobody is to be found out (contract 4.2, 5.2).
+func TestPeopleNoticeNothing(t *testing.T) {
+	files, _ := filepath.Glob("testdata/*.call")
+	people := 0
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, want, _ := strings.Cut(string(raw), "---\n")
+		if strings.Contains(head, "voicemail") || strings.Contains(head, "voice_mail") {
+			continue
+		}
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".call"), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				got := parse(t, "set end_call_on_voicemail true\n"+head).run(t)
+				people += strings.Count(got, `amd {"result":"human"`)
+				if got = amd.ReplaceAllString(got, ""); got != want {
+					t.Errorf("got\n%s\nwithout looking\n%s", got, want)
+				}
+			})
+		})
+	}
+	if people < 20 {
+		t.Errorf("only %d people", people)
+	}
+}
+
+var amd = regexp.MustCompile(`(?m)^.* amd \{.*\n`)
 
 type step struct {
 	at time.Duration

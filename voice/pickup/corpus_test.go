@@ -97,22 +97,39 @@ func (m *matrix) total(c pickup.Class) (n int) {
 	return n
 }
 
+// taken is how many calls were taken for a class.
+func (m *matrix) taken(as pickup.Class) (n int) {
+	for _, row := range m.count {
+		n += row[as]
+	}
+	return n
+}
+
 func (m *matrix) String() string {
 	var b strings.Builder
-	b.WriteString("| picked up | calls | human | machine | fax | screening | unknown | decided after its onset: median, nine of ten |\n|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| picked up | calls | human | machine | fax | screening | unknown | recall | precision | known after its onset: p50, p95 |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, c := range classes {
 		fmt.Fprintf(&b, "| %s | %d", c, m.total(c))
 		for _, as := range append(slices.Clone(classes), pickup.Unknown) {
 			fmt.Fprintf(&b, " | %d", m.count[c][as])
 		}
+		right := m.count[c][c]
+		fmt.Fprintf(&b, " | %s | %s", percent(right, m.total(c)), percent(right, m.taken(c)))
 		slices.Sort(m.after[c])
 		if n := len(m.after[c]); n > 0 {
-			fmt.Fprintf(&b, " | %.1f s, %.1f s |\n", m.after[c][n/2].Seconds(), m.after[c][n*9/10].Seconds())
+			fmt.Fprintf(&b, " | %.1f s, %.1f s |\n", m.after[c][n/2].Seconds(), m.after[c][n*95/100].Seconds())
 		} else {
 			b.WriteString(" | – |\n")
 		}
 	}
 	return b.String()
+}
+
+func percent(n, of int) string {
+	if of == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%d %%", (100*n+of/2)/of)
 }
 
 // compare holds a table of the page against the matrix.
@@ -136,16 +153,20 @@ func (m *matrix) compare(t *testing.T, name string) {
 	}
 }
 
-// BenchmarkAnswers prints the matrix, and what a decision costs.
+// BenchmarkAnswers prints both matrices, and what a decision costs.
 func BenchmarkAnswers(b *testing.B) {
-	calls := callsOf(b, "answers")
-	var m matrix
-	for b.Loop() {
-		m = matrix{}
-		for _, c := range calls {
-			m.add(c, c.Play())
-		}
+	for _, corpus := range []string{"answers", "heldout"} {
+		b.Run(corpus, func(b *testing.B) {
+			calls := callsOf(b, corpus)
+			var m matrix
+			for b.Loop() {
+				m = matrix{}
+				for _, c := range calls {
+					m.add(c, c.Play())
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*len(calls)), "µs/call")
+			b.Log("\n" + m.String())
+		})
 	}
-	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*len(calls)), "µs/call")
-	b.Log("\n" + m.String())
 }

@@ -8,10 +8,12 @@ import (
 
 // phrases are what is said to callers in one language. A stroke joins ways to say the same. A phrase of sure counts twice.
 type phrases struct {
+	tone      []string // a tone is to come: machines, and services that ask for a name
 	sure      []string // only machines
 	maybe     []string // machines more than people
 	human     []string // people
-	asks      []string // for name and purpose: services that screen calls, and people at a reception
+	asks      []string // for name, for purpose: services that screen calls, and people at a reception
+	behalf    []string // speaks for the one who was called: services, and people at a reception
 	screening []string // only such services
 }
 
@@ -19,7 +21,11 @@ type phrases struct {
 const unmistakable = 2
 
 // signs are what a text tells.
-type signs struct{ machine, human, asks, screening, words int }
+type signs struct {
+	machine, human, asks, behalf, screening, words int
+
+	tone bool // counts as 2 in machine
+}
 
 // scan counts the phrases in a text, each once.
 func scan(lists []phrases, text string) (s signs) {
@@ -27,9 +33,14 @@ func scan(lists []phrases, text string) (s signs) {
 	s.words = len(tokens)
 	line := uniform.Replace(" " + strings.Join(tokens, " ") + " ")
 	for _, p := range lists {
+		if count(p.tone, line) > 0 && !s.tone {
+			s.tone = true
+			s.machine += 2
+		}
 		s.machine += 2*count(p.sure, line) + count(p.maybe, line)
 		s.human += count(p.human, line)
 		s.asks += count(p.asks, line)
+		s.behalf += count(p.behalf, line)
 		s.screening += count(p.screening, line)
 	}
 	return s
@@ -66,79 +77,93 @@ func phrasesOf(languages []string) []phrases {
 
 var spoken = map[string]phrases{
 	"en": {
-		sure: []string{"after the tone|at the tone|after the beep|at the beep|hear the tone|hear the beep", "record your message|record a message",
-			"leave your message|leave me a message|leave a message after|leave a message and|leave a short message|leave a brief message|leave a detailed message",
-			"leave your name|leave your number|leave us your name|leave me your name", "voicemail|mailbox|answering machine|voice messaging system",
+		tone: []string{"after the tone|at the tone|after the beep|at the beep|hear the tone|hear the beep|wait for the tone|wait for the beep|after the signal|at the signal|hear the signal"},
+		sure: []string{"record your message|record a message|leave your message|leave me a message|leave a message after|leave a message and|leave a short message|leave a brief message|leave a detailed message|leave us a message",
+			"leave your name|leave your number|leave us your name|leave me your name|leave your contact", "voicemail of|my voicemail|your voicemail box|voicemail system|voicemail is full|answering machine|voice messaging system",
+			"mailbox is full|mailbox of|mailbox has not|accept any messages|accept messages",
 			"cant take your call|cant answer your call|cant come to the phone|cant answer the phone|cant get to the phone",
 			"not available to take your call|not available to answer|is not available please|not available at the tone",
-			"your call has been forwarded|forwarded to an automated", "the number youve dialed|the number youve reached|number you dialed|the number youve called",
-			"cant be reached|reached at the moment|try again later|try your call again", "not in service|has been disconnected|cant be completed as dialed", "the subscriber|the customer youre calling|the person youre trying to reach|the person youre calling is not",
-			"press one|press two|press pound|press the pound key|press star|press hash", "our office is closed|our office is currently closed|we are currently closed|we are closed"},
-		maybe: []string{"leave a message", "youve reached", "not available|unavailable|not here right now|not at home|away from my desk|away from the phone", "get back to you|call you back|return your call",
-			"as soon as i can|as soon as possible", "thanks for calling|thank you for calling", "im sorry i missed|sorry i missed your call|missed your call"},
-		human: []string{"speaking", "how can i help|how may i help|may i help|can i help|what can i do for you|how can i direct your call", "whos this|whos calling|whos there", "good morning|good afternoon|good evening", "can you hear me",
-			"offer", "hold on|one moment|just a moment|just a second|hang on"},
-		asks: []string{"state your name|tell me your name", "your name and the reason|your name and reason|name and reason for calling|name and the reason for|reason for your call|reason for calling|purpose of your call", "why youre calling|what youre calling about", "before i connect you|before i try to connect|before i put you through"},
-		screening: []string{"screening service|call screening|screening this call|screening calls|using a screening", "record your name and|record your name",
-			"go ahead and say your name|say your name and why|say your name and what|say your name and the reason", "ill see if this person is available|see if this person is available"}},
+			"your call has been forwarded|forwarded to an automated", "the number youve dialed|the number youve reached|number you dialed|the number youve called|the number you called has",
+			"cant be reached|reached at the moment", "not in service|has been disconnected|cant be completed as dialed|circuits are busy", "the subscriber|the customer youre calling|wireless customer|mobile customer|the person youre trying to reach|the person youre calling is not",
+			"press one|press two|press three|press four|press five|press zero|press pound|press the pound key|press star|press hash|followed by the pound|followed by the hash", "our office is closed|our office is currently closed|we are currently closed",
+			"all of our agents|all our agents|agents are busy|lines are busy|operators are busy|representatives are busy", "order it was received|order they were received|order received|in the queue|estimated wait", "call may be recorded|call will be recorded|calls may be recorded|calls are recorded"},
+		maybe: []string{"leave a message|leave him a message|leave her a message|leave some|leave your", "youve reached|youve called", "not available|unavailable|not here right now|not at home|nobody is home|no one is home|away from my desk|away from the phone|on the other line|out of the office|on vacation|on holiday", "get back to you|right back to you|call you back|ill return your call|will return your call",
+			"as soon as i can|as soon as possible", "im sorry i missed|sorry i missed your call|missed your call|afraid i missed you", "voicemail|mailbox", "try again later|try your call again|call back later|call again", "your name and number|your name and your number|your name and phone",
+			"opening hours|office hours|business hours", "switched off|turned off", "text me|send me a text|send a text|send me an email|send an email", "at this time", "please enter|enter your", "stay on the line|please hold", "goodbye|good bye", "an emergency dial|emergency call", "our website", "important to us", "contact my colleague|please contact", "speak after|talk after|speak now"},
+		human: []string{"speaking", "how can i help|how may i help|may i help|can i help|can i do for you|how can i direct your call", "whos this|whos there", "whos calling|who am i speaking", "good morning|good afternoon|good evening", "can you hear me",
+			"offer|take a message for", "hold on|one moment|just a moment|just a second|one second|hang on", "may i have|can i have|could i have|can i get", "do you want|do you have|shall i|should i", "anybody there|anyone there"},
+		asks: []string{"your name|who you are|who are you|whos calling", "name and reason|name and the reason|name and the purpose|reason for your call|reason for calling|reason of your call|purpose of your call|purpose of this call|reason youre calling|why youre calling|why are you calling|why you called|youre calling about|call is about|is this call about|call regarding|its about|like to talk about|and purpose"},
+		behalf: []string{"before i connect you|before i try to connect|before i put you through|connect you|put you through|put your call through", "person you called|person youre calling|party youre calling|this person|to reach this|owner of this|taking calls for|phone of", "virtual assistant|digital assistant|automated assistant|im the assistant|an assistant|their assistant",
+			"let them know|find out if|see if they|see if he|see if she|check if they|is available|are available|asked to pick up", "only accepts calls|accepts calls|known callers|does not recognize|doesnt recognize|not recognize|does not know your number|not know your number", "stay on the line|please hold|then wait|hold the line"},
+		screening: []string{"screening service|call screening|screening this call|screening calls|using a screening|screens calls|being screened|are screened|is screened|screened by", "record your name and|record your name",
+			"go ahead and say your name|say your name and why|say your name and what|say your name and the reason", "ill see if this person is available|see if this person is available", "wants to know whos calling|would like to know whos calling"}},
 	"de": {
-		sure: []string{"nach dem ton|nach dem signalton|nach dem piepton|nach dem piep", "hinterlassen sie|hinterlasse|sprechen sie nach|nachricht hinterlassen|ihre nachricht", "anrufbeantworter|mailbox|sprachbox",
+		tone: []string{"nach dem ton|nach dem signalton|nach dem piepton|nach dem piep"},
+		sure: []string{"hinterlassen sie|hinterlasse|sprechen sie nach|nachricht hinterlassen|ihre nachricht", "anrufbeantworter|mailbox|sprachbox",
 			"die gewählte rufnummer|die von ihnen gewählte|der gewünschte gesprächspartner|kein anschluss unter dieser nummer|teilnehmer ist", "drücken sie"},
 		maybe:     []string{"nicht erreichbar|nicht zu erreichen|momentan nicht da|nicht persönlich", "rufe sie zurück|rufe zurück|melde mich|rufen sie zurück", "so bald wie möglich|schnellstmöglich", "sie haben die|hier ist der anschluss", "außerhalb unserer|öffnungszeiten"},
 		human:     []string{"am apparat", "was kann ich für sie tun|wie kann ich ihnen helfen|wie kann ich helfen", "wer ist da|wer spricht", "einen moment|moment bitte"},
 		asks:      []string{"nennen sie ihren namen|sagen sie ihren namen", "grund ihres anrufs|grund für ihren anruf|warum sie anrufen"},
 		screening: []string{"anrufprüfung|anruffilter"}},
 	"fr": {
-		sure: []string{"après le bip|après le signal|après le bip sonore", "laissez un message|laissez moi un message|laisser un message|laissez votre message", "messagerie|répondeur|boîte vocale",
+		tone: []string{"après le bip|après le signal|après le bip sonore"},
+		sure: []string{"laissez un message|laissez moi un message|laisser un message|laissez votre message", "messagerie|répondeur|boîte vocale",
 			"le numéro que vous avez|votre correspondant", "appuyez sur|tapez"},
 		maybe:     []string{"pas disponible|ne suis pas disponible|absent|pas joignable", "vous rappellerai|vous rappelle|rappellerai", "dès que possible", "vous êtes bien"},
 		human:     []string{"à l appareil|à lappareil", "que puis je faire|comment puis je vous aider", "qui est à|cest qui", "ne quittez pas|un instant"},
 		asks:      []string{"dites votre nom|indiquez votre nom|donnez votre nom", "raison de votre appel|motif de votre appel|pourquoi vous appelez"},
 		screening: []string{"filtrage"}},
 	"es": {
-		sure: []string{"después del tono|después de la señal|al oír la señal|tras la señal", "deje un mensaje|deje su mensaje|deja un mensaje|dejar un mensaje|deja tu mensaje|grabe su mensaje", "buzón de voz|buzón|contestador",
+		tone: []string{"después del tono|después de la señal|al oír la señal|tras la señal"},
+		sure: []string{"deje un mensaje|deje su mensaje|deja un mensaje|dejar un mensaje|deja tu mensaje|grabe su mensaje", "buzón de voz|buzón|contestador",
 			"el número que ha marcado|el número marcado|el teléfono al que llama|el abonado", "pulse|marque"},
 		maybe:     []string{"no está disponible|no estoy disponible|no puedo atender|no podemos atender|no puedo contestar", "te llamaré|le llamaré|devolveré la llamada|devolveremos", "lo antes posible", "ha llamado a|se ha comunicado con"},
 		human:     []string{"al habla|al aparato", "en qué puedo ayudar|en qué le puedo ayudar|en qué puedo ayudarle", "quién es|quién habla|de parte de quién", "un momento"},
 		asks:      []string{"diga su nombre|di tu nombre|indique su nombre", "motivo de su llamada|motivo de la llamada|por qué llama"},
 		screening: []string{"filtro de llamadas|filtrado de llamadas"}},
 	"it": {
-		sure: []string{"dopo il segnale|dopo il bip|dopo il tono|segnale acustico", "lasciate un messaggio|lascia un messaggio|lasciare un messaggio|lasci un messaggio", "segreteria telefonica|segreteria|casella vocale",
+		tone: []string{"dopo il segnale|dopo il bip|dopo il tono|segnale acustico"},
+		sure: []string{"lasciate un messaggio|lascia un messaggio|lasciare un messaggio|lasci un messaggio", "segreteria telefonica|segreteria|casella vocale",
 			"il numero da lei|il numero selezionato|lutente da lei|il cliente da lei|utente", "prema|premere"},
 		maybe:     []string{"non è disponibile|non sono disponibile|non è raggiungibile|non posso rispondere|non possiamo rispondere", "richiamerò|richiameremo|ricontatterò", "appena possibile|al più presto"},
 		human:     []string{"mi dica|come posso aiutarla|posso aiutarla", "chi parla|chi è", "un attimo|un momento"},
 		asks:      []string{"dica il suo nome|pronunci il suo nome", "motivo della chiamata|motivo della sua chiamata|perché chiama"},
 		screening: []string{"filtro chiamate"}},
 	"pt": {
-		sure: []string{"após o sinal|depois do sinal|após o bip|depois do bip", "deixe uma mensagem|deixe a sua mensagem|deixe sua mensagem|deixe o seu recado|deixe seu recado|grave a sua mensagem", "caixa postal|caixa de mensagens|correio de voz|atendedor",
+		tone: []string{"após o sinal|depois do sinal|após o bip|depois do bip"},
+		sure: []string{"deixe uma mensagem|deixe a sua mensagem|deixe sua mensagem|deixe o seu recado|deixe seu recado|grave a sua mensagem", "caixa postal|caixa de mensagens|correio de voz|atendedor",
 			"o número que marcou|o número chamado|o número para o qual|o assinante", "pressione|digite|marque"},
 		maybe:     []string{"não está disponível|não posso atender|não podemos atender|não estou disponível|indisponível", "retornarei|ligarei|retorno a ligação", "assim que possível|logo que possível"},
 		human:     []string{"em que posso ajudar|como posso ajudar|posso ajudar", "quem fala|quem é", "um momento|só um minuto"},
 		asks:      []string{"diga o seu nome|diga seu nome", "motivo da chamada|motivo da ligação|motivo da sua"},
 		screening: []string{"filtro de chamadas"}},
 	"ro": {
-		sure: []string{"după semnalul|după ton|după bip|după semnal", "lăsați un mesaj|lasă un mesaj|lăsa un mesaj|lăsați mesajul", "mesageria vocală|căsuța vocală|robot telefonic",
+		tone: []string{"după semnalul|după ton|după bip|după semnal"},
+		sure: []string{"lăsați un mesaj|lasă un mesaj|lăsa un mesaj|lăsați mesajul", "mesageria vocală|căsuța vocală|robot telefonic",
 			"numărul apelat|numărul format|abonatul", "apăsați"},
 		maybe:     []string{"nu este disponibil|nu sunt disponibil|nu pot răspunde|nu putem răspunde|nu poate fi contactat", "vă voi suna|te sun|revin cu un apel", "cât mai curând"},
 		human:     []string{"cu ce vă pot ajuta|cu ce pot să vă ajut", "cine este|cine sunteți|cine e", "un moment"},
 		asks:      []string{"spuneți numele|spuneți vă numele", "motivul apelului|de ce sunați"},
 		screening: []string{"filtrarea apelurilor"}},
 	"da": {
-		sure: []string{"efter tonen|efter bippet|efter klartonen", "læg en besked|lægge en besked|indtal en besked|læg besked|indtal din besked", "telefonsvarer|telefonsvareren|mobilsvar|voicemail",
+		tone: []string{"efter tonen|efter bippet|efter klartonen"},
+		sure: []string{"læg en besked|lægge en besked|indtal en besked|læg besked|indtal din besked", "telefonsvarer|telefonsvareren|mobilsvar|voicemail",
 			"det nummer du har|abonnenten|personen du ringer", "tryk"},
 		maybe:     []string{"ikke tage telefonen|kan ikke træffes|ikke til stede|træffes ikke", "ringer tilbage|ringer dig op|vender tilbage", "hurtigst muligt|så snart"},
 		human:     []string{"hvad kan jeg hjælpe|kan jeg hjælpe", "hvem taler jeg med|hvem er det", "et øjeblik"},
 		asks:      []string{"sig dit navn|oplys dit navn", "hvorfor du ringer|grunden til dit opkald"},
 		screening: []string{"opkaldsscreening"}},
 	"lt": {
-		sure: []string{"po signalo|po garsinio signalo|po pyptelėjimo", "palikite žinutę|palikite pranešimą|palik žinutę", "balso paštas|autoatsakiklis|balso pašto",
+		tone: []string{"po signalo|po garsinio signalo|po pyptelėjimo"},
+		sure: []string{"palikite žinutę|palikite pranešimą|palik žinutę", "balso paštas|autoatsakiklis|balso pašto",
 			"abonentas|numeris kuriuo|jūsų surinktas", "paspauskite|spauskite"},
 		maybe:     []string{"negali atsiliepti|negaliu atsiliepti|nepasiekiamas|šiuo metu negalime", "perskambinsiu|perskambinsime", "kuo greičiau|kai tik galėsiu"},
 		human:     []string{"kuo galiu padėti|kuo galėčiau padėti", "kas skambina|kas čia", "minutėlę|palaukite"},
 		asks:      []string{"pasakykite savo vardą", "skambučio priežastį|kodėl skambinate"},
 		screening: []string{"skambučių tikrinimas"}},
 	"ar": {
-		sure: []string{"بعد الصافرة|بعد سماع الصافرة|بعد النغمة|بعد سماع النغمة", "اترك رسالة|اترك رسالتك|ترك رسالة|اترك لي رسالة", "البريد الصوتي|المجيب الآلي",
+		tone: []string{"بعد الصافرة|بعد سماع الصافرة|بعد النغمة|بعد سماع النغمة"},
+		sure: []string{"اترك رسالة|اترك رسالتك|ترك رسالة|اترك لي رسالة", "البريد الصوتي|المجيب الآلي",
 			"الرقم الذي طلبته|الرقم المطلوب|المشترك", "اضغط"},
 		maybe:     []string{"غير متاح|غير متوفر|لا أستطيع الرد|لا يمكن الاتصال", "سأعاود الاتصال|سأتصل بك", "في أقرب وقت"},
 		human:     []string{"كيف يمكنني مساعدتك|كيف أساعدك", "من معي|من المتحدث|مين معي", "لحظة"},

@@ -30,12 +30,12 @@ const Never = time.Duration(math.MaxInt64)
 const (
 	// pause is the silence after which a person who picked up expects an answer.
 	pause = 900 * time.Millisecond
-	// longPause decides when the words sounded a little like a machine.
-	longPause = 1800 * time.Millisecond
 	// limit is how much of a greeting is needed at most.
 	limit = 3800 * time.Millisecond
-	// longTalk is how much speech within limit is more than a person says before listening.
-	longTalk = 3200 * time.Millisecond
+	// monologue is how long nobody speaks who has picked up and has heard nothing yet.
+	monologue = 7 * time.Second
+	// fewWords in so much speech are a person in a noise.
+	fewWords = 8
 	// correction is how long after the answer a person can still turn out to be a machine.
 	correction = 25 * time.Second
 	// afterSpeech is how long after speech a tone is taken for the one to speak after.
@@ -50,9 +50,7 @@ type Detector struct {
 
 	speaking bool
 	first    time.Duration // onset of the greeting; Never until then
-	onset    time.Duration // of the speech that goes on
 	ended    time.Duration // of the last one
-	talked   time.Duration // speech before the present one
 	turns    int           // utterances with a pause between them
 	greeted  time.Duration // our own greeting was heard to its end; Never until then
 
@@ -71,14 +69,12 @@ type Detector struct {
 
 // New begins at the answer of a call whose greeting may be in one of the languages (ISO 639-1); English is always known.
 func New(languages ...string) *Detector {
-	d := &Detector{phrases: phrasesOf(languages)}
-	d.Restart()
-	return d
+	return &Detector{phrases: phrasesOf(languages), first: Never, greeted: Never}
 }
 
-// Restart begins anew with whoever speaks next, as after a call was put through.
+// Restart begins anew with whoever speaks next, as after a call was put through. We have been heard by then.
 func (d *Detector) Restart() {
-	*d = Detector{phrases: d.phrases, speaking: d.speaking, first: Never, greeted: Never}
+	*d = Detector{phrases: d.phrases, speaking: d.speaking, first: Never}
 }
 
 // Class is who answered as far as is known.
@@ -94,9 +90,7 @@ func (d *Detector) Speech(at time.Duration, on bool) {
 		if d.turns == 0 || at-d.ended > pause {
 			d.turns++
 		}
-		d.onset = at
 	case !on && d.speaking:
-		d.talked += max(0, at-d.onset)
 		d.ended = at
 	}
 	d.speaking = on
@@ -186,72 +180,59 @@ func within(d time.Duration, fromMS, toMS int64) bool {
 
 // Look decides with what is known at a moment, and says when to look again if nothing happens until then.
 func (d *Detector) Look(at time.Duration) (c Class, again time.Duration) {
-	s := d.scan
 	open := d.class == Unknown || at < correction && d.turns <= replies
 	switch {
 	case open && d.class != Fax && !d.Deaf && d.screens(): // also when it seemed a machine at first
 		d.settle(Screening)
 	case d.sure || d.first == Never:
-	case d.class == Human:
-		if s.machine >= unmistakable && open {
-			d.settle(Machine)
-		}
+	case open && d.scan.isMachine():
+		d.settle(Machine)
 	case d.class == Unknown:
 		return d.decide(at)
+	case open && d.talksOn():
+		if end := d.first + monologue; at < end {
+			return d.class, end
+		}
+		d.settle(Machine)
 	}
 	return d.class, Never
 }
 
+// isMachine asks for words that no person says, or for more of them than a person who says them too.
+func (s signs) isMachine() bool { return s.machine-s.human >= unmistakable }
+
 // screens tells a service that asks who is calling from people at a reception, who ask as well: after the first utterance
-// or our greeting, or with a word of welcome. A service says what it is, or asks for name and purpose at once.
+// or our greeting, or with a word of welcome. A service says what it is, asks for name and purpose at once, or asks one of
+// them and speaks for the one who was called. Whoever is to say a name after a tone leaves no message.
 func (d *Detector) screens() bool {
 	s := d.scan
+	machine := s.machine
+	if s.tone {
+		machine -= 2
+	}
 	atOnce := d.turns <= 1 && d.first <= d.greeted
-	return s.machine < unmistakable && s.human == 0 && (s.screening > 0 || s.asks > 1 && atOnce)
+	asks := s.asks > 1 || s.asks > 0 && (s.behalf > 0 || s.tone)
+	return machine < unmistakable && s.human == 0 && (s.screening > 0 || asks && atOnce)
 }
 
 // decide is Look before anything was decided.
 func (d *Detector) decide(at time.Duration) (Class, time.Duration) {
-	s := d.scan
 	last := d.first + limit
-	wait := pause
-	if s.machine > 0 && s.human == 0 {
-		wait = longPause
-	}
-	switch quiet := d.ended + wait; {
-	case s.machine >= unmistakable:
-		d.settle(Machine)
-	case at >= last:
-		d.class = d.long()
-	case !d.speaking && at >= quiet:
-		d.class = Human
-		if s.machine > 0 && s.human == 0 {
-			d.class = Machine
-		}
+	switch quiet := d.ended + pause; {
+	case at >= last, !d.speaking && at >= quiet:
+		d.class = Human // in doubt
+		return d.Look(at)
 	case !d.speaking:
 		return Unknown, min(quiet, last)
 	default:
 		return Unknown, last
 	}
-	d.sure = d.class == Machine
-	return d.class, Never
 }
 
-// long decides about a greeting that does not end. A person in doubt can still turn out to be a machine; a machine is
-// hung up.
-func (d *Detector) long() Class {
+// talksOn reports speech without a pause, into or before our own greeting, which only a recording keeps up for long.
+func (d *Detector) talksOn() bool {
 	s := d.scan
-	talked := d.talked
-	if d.speaking {
-		talked += d.first + limit - d.onset
-	}
-	switch {
-	case s.machine > s.human:
-		return Machine
-	case s.human > 0, s.words > 0, d.greeted < d.first, talked < longTalk:
-		return Human
-	}
-	return Machine
+	return d.speaking && d.turns == 1 && d.first <= d.greeted && s.human == 0 && (s.words == 0 || s.words >= fewWords)
 }
 
 // Finish decides with what little there is when the call ends.

@@ -20,6 +20,12 @@ func TestWordsDecide(t *testing.T) {
 		{"en", "please state your name and why you are calling", pickup.Screening},
 		{"en", "please leave your name and the reason for your call after the tone", pickup.Machine},
 		{"en", "good morning Baker and Sons how can I help you", pickup.Human},
+		{"en", "thanks for calling Baker and Sons this is Emily", pickup.Human},
+		{"en", "hi I got your voicemail and wanted to return your call", pickup.Human},
+		{"en", "sorry we are closed can you try again later", pickup.Human},
+		{"en", "say your name after the tone", pickup.Screening},
+		{"en", "I am the virtual assistant tell me why you are calling", pickup.Screening},
+		{"en", "tell me your name and your number after the tone and leave a message", pickup.Machine},
 		{"de", "Sie sind verbunden mit der Mailbox von Anna Schmidt", pickup.Machine},
 		{"de", "Schmidt am Apparat", pickup.Human},
 		{"fr", "Laissez un message après le bip", pickup.Machine},
@@ -46,8 +52,8 @@ func TestWordsDecide(t *testing.T) {
 	}
 }
 
-// What can be decided without words: speech that does not end is a machine, unless it answers our own greeting or nearly
-// no words are in it, and nobody is kept waiting past the limit of the contract (5.2: 4 s of greeting).
+// What can be decided without words: speech that goes on and on is a machine, unless it answers our own greeting or few
+// words are in it, and nobody is kept waiting past the limit of the contract (5.2: 4 s of greeting).
 func TestWithoutWords(t *testing.T) {
 	const s = time.Second
 	for name, c := range map[string]struct {
@@ -57,6 +63,17 @@ func TestWithoutWords(t *testing.T) {
 		"nothing":          {func(*pickup.Detector) {}, pickup.Unknown},
 		"short":            {func(d *pickup.Detector) { d.Speech(s, true); d.Speech(2*s, false) }, pickup.Human},
 		"long":             {func(d *pickup.Detector) { d.Speech(s, true) }, pickup.Machine},
+		"long, then quiet": {func(d *pickup.Detector) { d.Speech(s, true); d.Look(6 * s); d.Speech(7*s, false) }, pickup.Human},
+		"in two sentences": {func(d *pickup.Detector) {
+			d.Speech(s, true)
+			d.Speech(3*s, false)
+			d.Look(4 * s)
+			d.Speech(5*s, true)
+		}, pickup.Human},
+		"words not known": {func(d *pickup.Detector) {
+			d.Speech(s, true)
+			d.Words("them in the go hat sees on what they", false)
+		}, pickup.Machine},
 		"answers us":       {func(d *pickup.Detector) { d.Greeted(s); d.Speech(2*s, true) }, pickup.Human},
 		"hello in a noise": {func(d *pickup.Detector) { d.Speech(s, true); d.Words("hello", false) }, pickup.Human},
 		"a key":            {func(d *pickup.Detector) { d.Key() }, pickup.Human},
@@ -187,6 +204,12 @@ func TestPutThrough(t *testing.T) {
 	d.Speech(7*time.Second, false)
 	if got, _ := d.Look(8 * time.Second); got != pickup.Human {
 		t.Error(got)
+	}
+	d.Restart()
+	d.Speech(10*time.Second, true)
+	d.Words("I am trying to reach them now this can take a little while so do not go away", false)
+	if got, again := d.Look(19 * time.Second); got != pickup.Human || again != pickup.Never {
+		t.Errorf("%s, who waits to be put through is hung up", got)
 	}
 	for text, want := range map[string]bool{"thank you please hold": true, "one moment": true, "hello who is this": false, "": false} {
 		if pickup.OnHold(text) != want {

@@ -244,3 +244,25 @@ func TestAddressesThatCannotBeOpened(t *testing.T) {
 		}
 	}
 }
+
+// Several processes that begin on an empty store make its bucket, when they are told to.
+func TestBucketIsMade(t *testing.T) {
+	address := "s3://parley?endpoint=" + blobstest.Empty(t, "parley", "id") + "&access_key=id&secret_key=secret"
+	if _, err := Open(t.Context(), address, ""); err == nil || !strings.Contains(err.Error(), "there is no bucket parley") {
+		t.Error(err)
+	}
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(func() {
+			if _, err := Open(t.Context(), address+"&create=true", ""); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	s, err := Open(t.Context(), address, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, "a/b", "text", "text/plain")
+}

@@ -19,9 +19,10 @@ type bucket struct {
 	prefix string
 }
 
-// openS3 reads s3://bucket/prefix?endpoint=…&region=…&access_key=…&secret_key=…
+// openS3 reads s3://bucket/prefix?endpoint=…&region=…&access_key=…&secret_key=…&create=true
 // The endpoint is HOST:PORT or an http or https address, Amazon's when left out. Without keys they are those of the
-// environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY), the AWS files or the machine's role.
+// environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY), the AWS files or the machine's role. With create, a bucket that is
+// not there is made.
 func openS3(ctx context.Context, u *url.URL) (Store, error) {
 	q := u.Query()
 	endpoint, secure := q.Get("endpoint"), true
@@ -45,6 +46,14 @@ func openS3(ctx context.Context, u *url.URL) (Store, error) {
 		b.prefix += "/"
 	}
 	there, err := client.BucketExists(ctx, b.name)
+	if err == nil && !there && q.Get("create") == "true" {
+		if err = client.MakeBucket(ctx, b.name, minio.MakeBucketOptions{Region: q.Get("region")}); err != nil { // another process may have made it
+			if exists, _ := client.BucketExists(ctx, b.name); exists {
+				err = nil
+			}
+		}
+		there = err == nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("blobs.url: bucket %s at %s: %w", b.name, endpoint, err)
 	}

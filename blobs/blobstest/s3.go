@@ -19,9 +19,12 @@ import (
 	"time"
 )
 
-// s3 is as much of the protocol as a store needs, with one bucket called attic.
+// s3 is as much of the protocol as a store with one bucket needs.
 type s3 struct {
+	bucket, key string // key = whose it is
+
 	mu      sync.Mutex
+	there   bool // the bucket
 	objects map[string]object
 	parts   map[string]map[int][]byte // of uploads under way
 }
@@ -34,10 +37,19 @@ type object struct {
 
 // S3 starts a store for the time of a test and gives the URL of its bucket for blobs.Open.
 func S3(t testing.TB) string {
-	server := httptest.NewServer(&s3{objects: map[string]object{}, parts: map[string]map[int][]byte{}})
+	s := &s3{bucket: "attic", key: "id", there: true}
+	return "s3://attic/shelf?endpoint=" + s.start(t) + "&access_key=id&secret_key=secret"
+}
+
+// Empty starts a store in which a bucket can be made by the holder of an access key, and gives its address.
+func Empty(t testing.TB, bucket, accessKey string) string { return (&s3{bucket: bucket, key: accessKey}).start(t) }
+
+func (s *s3) start(t testing.TB) string {
+	s.objects, s.parts = map[string]object{}, map[string]map[int][]byte{}
+	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	t.Cleanup(http.DefaultClient.CloseIdleConnections)
-	return "s3://attic/shelf?endpoint=" + server.URL + "&access_key=id&secret_key=secret"
+	return server.URL
 }
 
 func (s *s3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -48,9 +60,16 @@ func (s *s3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	id := q.Get("uploadId")
 	switch {
-	case !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=id/"):
+	case !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential="+s.key+"/"):
 		fail(w, 403, "AccessDenied")
-	case bucket != "attic":
+	case bucket != s.bucket:
+		fail(w, 404, "NoSuchBucket")
+	case key == "" && r.Method == "PUT":
+		if s.there {
+			fail(w, 409, "BucketAlreadyOwnedByYou")
+		}
+		s.there = true
+	case !s.there && !q.Has("location"):
 		fail(w, 404, "NoSuchBucket")
 	case q.Has("location"):
 		fmt.Fprint(w, `<LocationConstraint xmlns="http://s3.amazonaws.com/doc/2006-03-01/"/>`)
@@ -59,7 +78,7 @@ func (s *s3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == "POST" && q.Has("uploads"):
 		id = strconv.Itoa(len(s.parts) + 1)
 		s.parts[id] = map[int][]byte{0: []byte(r.Header.Get("Content-Type"))}
-		fmt.Fprintf(w, `<InitiateMultipartUploadResult><Bucket>attic</Bucket><Key>%s</Key><UploadId>%s</UploadId></InitiateMultipartUploadResult>`, key, id)
+		fmt.Fprintf(w, `<InitiateMultipartUploadResult><Bucket>%s</Bucket><Key>%s</Key><UploadId>%s</UploadId></InitiateMultipartUploadResult>`, bucket, key, id)
 	case r.Method == "PUT":
 		body, err := payload(r)
 		if err != nil {
@@ -106,7 +125,7 @@ func (s *s3) complete(w http.ResponseWriter, r *http.Request, key, id string) {
 	}
 	s.objects[key] = object{body, string(s.parts[id][0]), time.Now()}
 	delete(s.parts, id)
-	fmt.Fprintf(w, `<CompleteMultipartUploadResult><Bucket>attic</Bucket><Key>%s</Key><ETag>%s</ETag></CompleteMultipartUploadResult>`, key, etag(body))
+	fmt.Fprintf(w, `<CompleteMultipartUploadResult><Bucket>%s</Bucket><Key>%s</Key><ETag>%s</ETag></CompleteMultipartUploadResult>`, s.bucket, key, etag(body))
 }
 
 // payload is the body without the signed chunks around it.

@@ -18,12 +18,24 @@ import (
 // PostgresURL is the URL of a fresh migrated database, dropped at the end of the test.
 func PostgresURL(t testing.TB) string {
 	t.Helper()
+	return create(t, func(s *pg) string { return s.template + ` STRATEGY wal_log` })
+}
+
+// PostgresEmptyURL is the URL of a fresh database without any table, dropped at the end of the test.
+func PostgresEmptyURL(t testing.TB) string {
+	t.Helper()
+	return create(t, func(*pg) string { return `template0` })
+}
+
+// create makes a database from a template.
+func create(t testing.TB, template func(*pg) string) string {
+	t.Helper()
 	s, err := server()
 	if err != nil {
 		t.Fatalf("PostgreSQL for tests: %v", err)
 	}
 	name := "parley_t_" + strings.ToLower(rand.Text())
-	if err := s.exec(`CREATE DATABASE ` + name + ` TEMPLATE ` + s.template + ` STRATEGY wal_log`); err != nil {
+	if err := s.exec(`CREATE DATABASE ` + name + ` TEMPLATE ` + template(s)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -51,6 +51,16 @@ func TestSplitterCutsRunOns(t *testing.T) {
 	}
 }
 
+// The time to cut a text grows with its length, whatever it lacks.
+func TestSplitterOfLongTexts(t *testing.T) {
+	for _, word := range []string{"lorem ipsum ", "x", strings.Repeat("x", 300) + " y. "} {
+		text := strings.Repeat(word, 4<<20/len(word)) // minutes, if every piece were looked for in all that is left
+		if got := strings.Join(split(text), ""); got != text {
+			t.Errorf("%.15q…: %d bytes of %d", word, len(got), len(text))
+		}
+	}
+}
+
 // However the text arrives, the pieces are the same and their sum is the text.
 func TestSplitterDoesNotCareForChunks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -46,7 +46,7 @@ type savedBase struct {
 
 type askBaseIn struct {
 	ID    int64  `path:"id"`
-	Query string `json:"query" rule:"required max=1000"`
+	Query string `json:"query" rule:"required min=1 max=1000"`
 	Limit int    `json:"limit" rule:"min=1 max=20" default:"6"`
 }
 

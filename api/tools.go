@@ -9,7 +9,7 @@ import (
 )
 
 type searchIn struct {
-	Search string `query:"search" doc:"Part of the name, in any case."`
+	Search string `query:"search" rule:"null=default" default:"" doc:"Part of the name, in any case."`
 }
 
 type toolRef struct {

@@ -54,7 +54,7 @@ func units(text string) []string {
 	var split words.Splitter
 	var out []string
 	for _, s := range append(split.Push(tidy(text)), split.Flush()) {
-		for length(s) > passageSize {
+		for len(s) > passageSize && length(s[:min(len(s), utf8.UTFMax*passageSize)]) > passageSize {
 			at := lastBlank(s, passageSize)
 			out = append(out, s[:at])
 			s = s[at:]

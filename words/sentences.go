@@ -9,8 +9,10 @@ import (
 // Splitter cuts a growing text into sentences that can be spoken one by one. The pieces, joined, are the text.
 type Splitter struct{ buf string }
 
-// longest is the number of bytes after which a sentence without an end is cut at a clause or a blank.
-const longest = 280
+const (
+	longest = 280         // bytes after which a sentence without an end is cut at a clause or a blank
+	reach   = 4 * longest // bytes within which its end is looked for
+)
 
 // Push adds text and returns the sentences that are complete, each with the white space that follows it.
 func (s *Splitter) Push(text string) []string {
@@ -35,7 +37,7 @@ func (s *Splitter) Flush() string {
 
 // sentenceEnd is the length of the first sentence with its trailing white space, or 0 when more text is needed to tell.
 func sentenceEnd(s string) int {
-	for i, r := range s {
+	for i, r := range s[:min(len(s), reach)] {
 		switch {
 		case r == '\n' && strings.TrimSpace(s[:i]) != "":
 			return blanks(s, i)
@@ -123,13 +125,16 @@ func isNumber(s string) bool {
 	return true
 }
 
-// clause cuts a run-on sentence at its last clause mark, or else at its last blank.
+// clause cuts a run-on sentence at its last clause mark, or else at its last blank, or else at the first one after that.
 func clause(s string) int {
 	if i := strings.LastIndexAny(s[:longest], ",;:"); i > 0 && i+1 < len(s) && s[i+1] == ' ' {
 		return blanks(s, i+1)
 	}
 	if i := strings.LastIndexByte(s[:longest], ' '); i > 0 {
 		return blanks(s, i)
+	}
+	if i := strings.IndexByte(s[longest:], ' '); i >= 0 {
+		return blanks(s, longest+i)
 	}
 	return 0
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -27,6 +28,9 @@ import (
 
 // lastJobs is how long jobs may go on when calls and requests are over; they go back into the queue.
 const lastJobs = 2 * time.Second
+
+// lastSteps is how long closing everything else may take.
+const lastSteps = 5 * time.Second
 
 func newServe() *cobra.Command {
 	cmd := &cobra.Command{Use: "serve", Short: "Run the server", Args: cobra.NoArgs,
@@ -63,8 +67,24 @@ func serve(ctx context.Context, cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
+	defer overdue(ctx, cfg.Shutdown.Grace+lastJobs+lastSteps, os.Exit)()
 	err = s.run(ctx)
 	return errors.Join(err, s.close())
+}
+
+// overdue ends the process that has not stopped that long after ctx ended: what does not heed its end is left as after a
+// kill, which loses nothing that was acknowledged. The returned function calls it off.
+func overdue(ctx context.Context, after time.Duration, exit func(code int)) (inTime func()) {
+	done, inTime := context.WithCancel(context.Background())
+	context.AfterFunc(ctx, func() {
+		select {
+		case <-done.Done():
+		case <-time.After(after):
+			slog.Warn("stopped without waiting for work that does not end")
+			exit(0)
+		}
+	})
+	return inTime
 }
 
 // assemble wires the rooms by hand, foundations first.

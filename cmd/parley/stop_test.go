@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net"
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -40,6 +42,28 @@ func TestStoppedInCalls(t *testing.T) {
 		}
 	}
 	c.stop(t)
+}
+
+// Work that does not heed its end cannot keep the program from ending (running.md "Stop").
+func TestOverdue(t *testing.T) {
+	for _, inTime := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			ended := -1
+			ctx, stop := context.WithCancel(t.Context())
+			callOff := overdue(ctx, time.Minute, func(code int) { ended = code })
+			defer callOff()
+			time.Sleep(time.Hour) // runs
+			stop()
+			if inTime {
+				time.Sleep(30 * time.Second)
+				callOff()
+			}
+			time.Sleep(time.Hour)
+			if want := map[bool]int{true: -1, false: 0}[inTime]; ended != want {
+				t.Errorf("in time %v: exit %d", inTime, ended)
+			}
+		})
+	}
 }
 
 // desk is the uuid of the assistant that answers the number.

@@ -221,7 +221,7 @@ func TestFits(t *testing.T) {
 	}{
 		{extract.PDF, page, true}, {extract.PDF, word, false}, {extract.PDF, []byte("hello"), false}, {extract.PDF, nil, false},
 		{extract.DOCX, word, true}, {extract.DOCX, page, false}, {extract.DOCX, []byte{0xD0, 0xCF, 0x11, 0xE0}, false},
-		{extract.TXT, []byte("hello\r\n"), true}, {extract.TXT, word, false}, {extract.TXT, []byte{1, 2, 3, 4}, false},
+		{extract.TXT, []byte("hello\r\n"), true}, {extract.TXT, word, false}, {extract.TXT, page, false}, {extract.TXT, []byte{1, 2, 3, 4}, false},
 	} {
 		if got := extract.Fits(c.kind, bytes.NewReader(c.file), int64(len(c.file))); got != c.want {
 			t.Errorf("%s %.10q: %v", c.kind, c.file, got)

@@ -10,8 +10,11 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// isText: no NUL outside UTF-16, and few control characters.
+// isText: no NUL outside UTF-16, few control characters, and not the beginning of a PDF.
 func isText(head []byte) bool {
+	if bytes.HasPrefix(head, []byte("%PDF-")) {
+		return false
+	}
 	if bytes.HasPrefix(head, []byte{0xFF, 0xFE}) || bytes.HasPrefix(head, []byte{0xFE, 0xFF}) {
 		return true
 	}

@@ -102,6 +102,13 @@ func TestBuyNumbers(t *testing.T) {
 		s.Stranger().Send("GET /user/phone-numbers/all", "").Want(200, `{"data":[]}`)
 		first := s.Send("POST /user/phone-numbers/purchase", `{"phone_number":"+14155550102"}`, "Idempotency-Key: once").Want(201)
 		s.Send("POST /user/phone-numbers/purchase", `{"phone_number":"+14155550102"}`, "Idempotency-Key: once").Want(201, first.Body)
+		buy("+14155550100").Want(201)
+		held := s.Send("GET /sim/payments", "").Want(200)
+		for i, want := range []string{"+14155550101", "+14155550101", "+14155550102", "+14155550100"} {
+			if got := held.Text(fmt.Sprintf("data.subscriptions.%d.phone_number", i)); got != want {
+				t.Errorf("subscription %d is for %s, want %s", i, got, want)
+			}
+		}
 	})
 }
 

@@ -212,7 +212,7 @@ func summary(talk []agent.Message) any {
 		if m.Role == agent.RoleUser && intentOf(m.Text) == none && len(words.Content(m.Text)) > 0 {
 			if want == "" {
 				want = m.Text
-				if i+1 < len(talk) {
+				if i+1 < len(talk) && talk[i+1].Role == agent.RoleAssistant {
 					told = talk[i+1].Text
 				}
 			}

@@ -201,3 +201,12 @@ func TestDialogues(t *testing.T) {
 		})
 	}
 }
+
+// What the customer said twice in a row, as before a tone, is no answer of the assistant.
+func TestSummaryOfTwoTurnsInARow(t *testing.T) {
+	s := &scene{prompt: "You remind people of appointments.", wanted: []agent.Field{{Name: "summary", Type: "string", Description: "Short summary of the conversation."}}}
+	got := s.evaluate(t, []agent.Message{{Role: agent.RoleAssistant, Text: "Hello, this is the practice."}, {Role: agent.RoleUser, Text: "this is the mailbox of Tom"}, {Role: agent.RoleUser, Text: "leave a message after the tone"}})
+	if want := `% summary = "The customer said: this is the mailbox of Tom."`; len(got) != 1 || got[0] != want {
+		t.Errorf("got %q", got)
+	}
+}

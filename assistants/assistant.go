@@ -88,11 +88,12 @@ type Assistants struct {
 	deleted []func(context.Context, *db.Tx, Assistant) error
 	paused  []func(context.Context, *db.Tx, Assistant) error
 	changed []func(accounts.ID, ID)
+	memo    *memo
 }
 
 // New opens the room.
 func New(d *db.DB, c *catalog.Catalog, box Sealer, account Account) *Assistants {
-	return &Assistants{db: d, catalog: c, box: box, account: account}
+	return &Assistants{db: d, catalog: c, box: box, account: account, memo: newMemo(8 << 20)}
 }
 
 // OnDelete lets another room detach what hangs on an assistant, in the transaction that deletes it.
@@ -126,7 +127,10 @@ type Change struct {
 
 // Get finds an assistant of an account by id or uuid.
 func (s *Assistants) Get(ctx context.Context, q db.Q, owner accounts.ID, ref wire.Ref) (Assistant, error) {
-	return s.one(ctx, q, `account_id = $1 AND (id = $2 OR uuid = $3)`, int64(owner), ref.ID, ref.UUID)
+	if ref.ID != 0 {
+		return s.one(ctx, q, `account_id = $1 AND id = $2`, int64(owner), ref.ID)
+	}
+	return s.one(ctx, q, `account_id = $1 AND uuid = $2`, int64(owner), ref.UUID)
 }
 
 // ByUUID finds an assistant whose uuid is known, whoever owns it.

@@ -2,7 +2,6 @@ package assistants
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -76,14 +75,13 @@ func (s *Assistants) versions(ctx context.Context, q db.Q, of Assistant, where s
 	out := make([]Version, len(rows))
 	for i, r := range rows {
 		v := Version{N: r.N, At: r.At.Time(), By: r.By.V, Changed: r.Changed.V, Assistant: of}
-		v.InboundWebhookURL, v.UpdatedAt, v.Fields = "", v.At, Fields{}
+		v.InboundWebhookURL, v.UpdatedAt = "", v.At
 		if r.Inbound != nil {
 			v.InboundWebhookURL = *r.Inbound
 		}
-		if err := json.Unmarshal([]byte(r.Settings), &v.Fields); err != nil {
+		if v.Fields, err = s.memo.fields(r.Settings); err != nil {
 			return nil, fmt.Errorf("version %d: %w", r.N, err)
 		}
-		v.Fields = fill(v.Fields)
 		if err := s.eachKey(v.Tools.V, s.unseal); err != nil {
 			return nil, err
 		}

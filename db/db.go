@@ -5,6 +5,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strings"
@@ -17,7 +18,8 @@ import (
 var ErrNone = errors.New("db: no row")
 
 // Q runs queries: a [DB] does it on its own, a [Tx] inside a transaction.
-// Queries may hold the words of [DB.Words].
+// Queries may hold the words of [DB.Words]. A context that has ended lets nothing begin and nothing be committed; a
+// statement that has begun is cut short only by a deadline.
 type Q interface {
 	// Exec runs a statement and tells how many rows it touched.
 	Exec(ctx context.Context, query string, args ...any) (rows int64, err error)
@@ -55,22 +57,35 @@ func (d *DB) Do(ctx context.Context, fn func(tx *Tx) error) error {
 }
 
 func (d *DB) once(ctx context.Context, fn func(tx *Tx) error) error {
-	t, err := d.write.BeginTx(ctx, nil)
+	tx, err := d.transact(ctx, fn)
 	if err != nil {
-		return err
-	}
-	defer t.Rollback() // no effect after a commit
-	tx := &Tx{tx: t, db: d}
-	if err := fn(tx); err != nil {
-		return err
-	}
-	if err := t.Commit(); err != nil {
 		return err
 	}
 	for _, f := range tx.after {
 		f()
 	}
 	return nil
+}
+
+// transact runs fn in a transaction and commits it; the connection is free again when it returns.
+func (d *DB) transact(ctx context.Context, fn func(tx *Tx) error) (*Tx, error) {
+	tx := &Tx{db: d}
+	c, err := d.on(ctx, d.write, func(ctx context.Context, c *sql.Conn) (err error) {
+		tx.tx, err = c.BeginTx(ctx, nil)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	defer tx.tx.Rollback() // no effect after a commit
+	if err := fn(tx); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return tx, tx.tx.Commit()
 }
 
 // Within runs fn in q when q is a transaction already, else in a new one.
@@ -85,20 +100,27 @@ func Within(ctx context.Context, q Q, fn func(tx *Tx) error) error {
 }
 
 // Exec runs a statement in a transaction of its own.
-func (d *DB) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	return exec(ctx, d.write, d.Words(query), args)
+func (d *DB) Exec(ctx context.Context, query string, args ...any) (rows int64, err error) {
+	query = d.Words(query)
+	err = d.alone(ctx, d.write, func(ctx context.Context, c *sql.Conn) (err error) {
+		rows, err = exec(ctx, c, query, args)
+		return err
+	})
+	return rows, err
 }
 
 // Get reads one row.
 func (d *DB) Get(ctx context.Context, dst any, query string, args ...any) error {
 	query = d.Words(query)
-	return get(ctx, d.pool(query), dst, query, args)
+	return d.alone(ctx, d.pool(query), func(ctx context.Context, c *sql.Conn) error { return get(ctx, c, dst, query, args) })
 }
 
 // Select reads all rows.
 func (d *DB) Select(ctx context.Context, dst any, query string, args ...any) error {
 	query = d.Words(query)
-	return sqlscan.Select(ctx, d.pool(query), dst, query, args...)
+	return d.alone(ctx, d.pool(query), func(ctx context.Context, c *sql.Conn) error {
+		return sqlscan.Select(ctx, c, dst, query, args...)
+	})
 }
 
 // pool is where a query belongs: what may write (… RETURNING) goes to the writer.
@@ -106,12 +128,50 @@ func (d *DB) pool(query string) *sql.DB {
 	if d.read == d.write {
 		return d.write
 	}
-	q := strings.ToUpper(strings.TrimSpace(query))
-	if strings.HasPrefix(q, "SELECT") || strings.HasPrefix(q, "EXPLAIN") ||
-		strings.HasPrefix(q, "WITH") && !strings.Contains(q, "RETURNING") {
+	verb := strings.TrimLeft(query, " \t\n")
+	verb = strings.ToUpper(verb[:min(len(verb), len("EXPLAIN"))])
+	if strings.HasPrefix(verb, "SELECT") || verb == "EXPLAIN" ||
+		strings.HasPrefix(verb, "WITH") && !strings.Contains(strings.ToUpper(query), "RETURNING") {
 		return d.read
 	}
 	return d.write
+}
+
+// alone runs one statement on a connection that is free again afterwards.
+func (d *DB) alone(ctx context.Context, pool *sql.DB, fn func(context.Context, *sql.Conn) error) error {
+	c, err := d.on(ctx, pool, fn)
+	if err != nil {
+		return err
+	}
+	return c.Close()
+}
+
+// on runs fn on a connection, which is the caller's until closed when fn went well. It waits for a free one no longer
+// than ctx lasts, and takes another when the server had hung up before anything was sent.
+func (d *DB) on(ctx context.Context, pool *sql.DB, fn func(context.Context, *sql.Conn) error) (*sql.Conn, error) {
+	for try := 1; ; try++ {
+		c, err := pool.Conn(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if err = fn(unhurried(ctx), c); err == nil {
+			return c, nil
+		}
+		c.Close()
+		if try == 3 || !errors.Is(err, driver.ErrBadConn) {
+			return nil, err
+		}
+	}
+}
+
+// unhurried is ctx without its end, unless that is at a certain time. Watching for the end of a request takes
+// database/sql and the drivers goroutines that cost as much as a short statement, so a statement that has begun is
+// finished even if nobody waits for it any more.
+func unhurried(ctx context.Context) context.Context {
+	if _, timed := ctx.Deadline(); timed {
+		return ctx
+	}
+	return context.WithoutCancel(ctx)
 }
 
 // Words fills in what the two databases spell differently: {{id}} (an identity primary key),
@@ -161,17 +221,26 @@ func (t *Tx) DB() *DB { return t.db }
 
 // Exec runs a statement.
 func (t *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	return exec(ctx, t.tx, t.db.Words(query), args)
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	return exec(unhurried(ctx), t.tx, t.db.Words(query), args)
 }
 
 // Get reads one row.
 func (t *Tx) Get(ctx context.Context, dst any, query string, args ...any) error {
-	return get(ctx, t.tx, dst, t.db.Words(query), args)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return get(unhurried(ctx), t.tx, dst, t.db.Words(query), args)
 }
 
 // Select reads all rows.
 func (t *Tx) Select(ctx context.Context, dst any, query string, args ...any) error {
-	return sqlscan.Select(ctx, t.tx, dst, t.db.Words(query), args...)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return sqlscan.Select(unhurried(ctx), t.tx, dst, t.db.Words(query), args...)
 }
 
 type execer interface {

@@ -11,6 +11,8 @@ import (
 // Time is a moment in an answer: YYYY-MM-DDTHH:MM:SS.ffffffZ, UTC, always six decimals. The zero Time is null.
 type Time time.Time
 
+const timeForm = "2006-01-02T15:04:05.000000Z"
+
 // At makes a Time.
 func At(t time.Time) Time { return Time(t) }
 
@@ -19,15 +21,15 @@ func (t Time) String() string {
 	if time.Time(t).IsZero() {
 		return ""
 	}
-	return time.Time(t).UTC().Format("2006-01-02T15:04:05.000000Z")
+	return time.Time(t).UTC().Format(timeForm)
 }
 
 // MarshalJSON writes the moment, or null for the zero Time.
-func (t Time) MarshalJSON() ([]byte, error) { return quoteOrNull(t.String()), nil }
+func (t Time) MarshalJSON() ([]byte, error) { return quoteTime(time.Time(t), timeForm), nil }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (t *Time) UnmarshalJSON(b []byte) error {
-	return parseTime((*time.Time)(t), b, "2006-01-02T15:04:05.000000Z")
+	return parseTime((*time.Time)(t), b, timeForm)
 }
 
 // DateTime is a moment in a call record: YYYY-MM-DD HH:MM:SS, UTC. The zero DateTime is null.
@@ -42,18 +44,19 @@ func (t DateTime) String() string {
 }
 
 // MarshalJSON writes the moment, or null for the zero DateTime.
-func (t DateTime) MarshalJSON() ([]byte, error) { return quoteOrNull(t.String()), nil }
+func (t DateTime) MarshalJSON() ([]byte, error) { return quoteTime(time.Time(t), time.DateTime), nil }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (t *DateTime) UnmarshalJSON(b []byte) error {
 	return parseTime((*time.Time)(t), b, time.DateTime)
 }
 
-func quoteOrNull(s string) []byte {
-	if s == "" {
+func quoteTime(t time.Time, form string) []byte {
+	if t.IsZero() {
 		return []byte("null")
 	}
-	return []byte(`"` + s + `"`)
+	b := append(make([]byte, 0, len(timeForm)+2), '"')
+	return append(t.UTC().AppendFormat(b, form), '"')
 }
 
 func parseTime(t *time.Time, b []byte, layout string) (err error) {

@@ -67,10 +67,21 @@ func (o Opt[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(o.V)
 }
 
-// MarshalJSONTo writes the same without a detour.
+// MarshalJSONTo writes the same without a detour; what is plain needs no look at its type by reflection.
 func (o Opt[T]) MarshalJSONTo(out *jsontext.Encoder) error {
 	if !o.Has() {
 		return out.WriteToken(jsontext.Null)
 	}
-	return jsonv2.MarshalEncode(out, o.V)
+	switch v := any(&o.V).(type) {
+	case *string:
+		return out.WriteToken(jsontext.String(*v))
+	case *int64:
+		return out.WriteToken(jsontext.Int(*v))
+	case *float64:
+		return out.WriteToken(jsontext.Float(*v))
+	case *bool:
+		return out.WriteToken(jsontext.Bool(*v))
+	}
+	v := o.V // its own variable, so that only these cases allocate
+	return jsonv2.MarshalEncode(out, &v)
 }

@@ -1,0 +1,65 @@
+package assistants
+
+import (
+	"reflect"
+	"slices"
+	"sync"
+
+	"parley/wire"
+)
+
+// memo remembers what stored documents say, by their text: reading one takes longer than fetching it. The text is
+// the key, so what is remembered is never out of date, whoever wrote the row; at worst it is not asked for again.
+type memo struct {
+	mu            sync.Mutex
+	young, old    map[string]Fields // old are those that the last full generation left behind
+	size, ceiling int               // bytes that young takes, about, and may take
+}
+
+func newMemo(ceiling int) *memo { return &memo{young: map[string]Fields{}, ceiling: ceiling} }
+
+// fields are the fields of a document, complete. The tools are the caller's own; the other lists are shared by all who
+// read the same document and must not be changed in place.
+func (m *memo) fields(document string) (Fields, error) {
+	m.mu.Lock()
+	f, known := m.young[document]
+	if !known {
+		if f, known = m.old[document]; known {
+			m.keep(document, f)
+		}
+	}
+	m.mu.Unlock()
+	if !known {
+		if err := wire.Unmarshal([]byte(document), &f); err != nil {
+			return f, err
+		}
+		f = fill(f)
+		m.mu.Lock()
+		m.keep(document, f)
+		m.mu.Unlock()
+	}
+	f.Tools = wire.Some(f.Tools.V.clone())
+	return f, nil
+}
+
+// keep puts a document into the young generation; when that is full, it becomes the old one.
+func (m *memo) keep(document string, f Fields) {
+	cost := 2*len(document) + int(reflect.TypeFor[Fields]().Size()) // its words stand in the fields again
+	if m.size+cost > m.ceiling {
+		m.young, m.old, m.size = map[string]Fields{}, m.young, 0
+	}
+	m.young[document] = f
+	m.size += cost
+}
+
+// clone copies the tools with what they point to, as far as anybody changes it.
+func (ts Tools) clone() Tools {
+	out := slices.Clone(ts)
+	for i, t := range out {
+		if spec, ok := t.Spec.(*CalendarIntegration); ok {
+			own := *spec
+			out[i].Spec = &own
+		}
+	}
+	return out
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,6 +22,7 @@ type Accounts struct {
 
 	mu      sync.Mutex
 	callers map[string]known // what a credential was found to be, for a second
+	revoked int              // counts what forget was told
 	use     map[int64]*use   // keys whose last use is not written yet, or was written lately
 }
 
@@ -182,7 +184,7 @@ func (a *Accounts) SetTerms(ctx context.Context, q db.Q, id ID, t Terms) (acc Ac
 			}
 		}
 		_, err := tx.Exec(ctx, `UPDATE accounts SET plan = $2, suspended_at = $3 WHERE id = $1`, id, acc.Overrides, acc.SuspendedAt)
-		tx.After(func() { a.forget(id) })
+		tx.After(func() { a.revoke(id) })
 		return err
 	})
 	return acc, err
@@ -205,30 +207,60 @@ type known struct {
 	until  time.Time
 }
 
-const trust = time.Second // how long a verified credential is believed without asking the database
+// trust is how long a verified credential is believed without asking the database: the most that a revocation can
+// take to be known where neither the process nor a message told of it.
+const trust = time.Second
 
-// recall finds a credential verified within the last second.
-func (a *Accounts) recall(name string) (known, bool) {
+// recall finds a credential verified within the last second, or else says how many revocations are known so far.
+func (a *Accounts) recall(name string) (k known, revoked int, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	k, ok := a.callers[name]
-	return k, ok && time.Now().Before(k.until)
+	k, ok = a.callers[name]
+	return k, a.revoked, ok && time.Now().Before(k.until)
 }
 
-func (a *Accounts) remember(name string, k known) {
+// remember keeps what the database said of a credential, unless one was revoked since the question: it may be this one.
+func (a *Accounts) remember(name string, k known, revoked int) {
 	k.until = time.Now().Add(trust)
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.revoked != revoked {
+		return
+	}
 	if len(a.callers) > 10000 { // all but the last second's are dead weight
 		clear(a.callers)
 	}
 	a.callers[name] = k
 }
 
+// channel tells the processes on one database that an account's credentials changed; the payload is its id.
+const channel = "credentials"
+
+// revoke drops what is known of an account's credentials, here and in the other processes that listen.
+func (a *Accounts) revoke(id ID) {
+	a.forget(id)
+	if err := a.db.Notify(context.Background(), channel, strconv.FormatInt(int64(id), 10)); err != nil {
+		slog.Warn("other nodes learn of revoked credentials a second late", "err", err)
+	}
+}
+
+// hear is told of revocations; without an id some may have been missed.
+func (a *Accounts) hear(id string) {
+	if n, err := strconv.ParseInt(id, 10, 64); err == nil {
+		a.forget(ID(n))
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.revoked++
+	clear(a.callers)
+}
+
 // forget drops what is known of an account's credentials.
 func (a *Accounts) forget(id ID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.revoked++
 	for name, k := range a.callers {
 		if k.Account == id {
 			delete(a.callers, name)

@@ -38,7 +38,7 @@ func (a *Accounts) Keys(ctx context.Context, q db.Q, owner ID) (keys []Key, err 
 	return keys, err
 }
 
-// DeleteKey ends a key: here at once, on other nodes within a second.
+// DeleteKey ends a key: here at once, on other nodes with the message that tells them, within a second at most.
 func (a *Accounts) DeleteKey(ctx context.Context, q db.Q, owner ID, id int64) error {
 	n, err := q.Exec(ctx, `DELETE FROM api_keys WHERE id = $1 AND account_id = $2`, id, owner)
 	if err != nil {
@@ -47,7 +47,7 @@ func (a *Accounts) DeleteKey(ctx context.Context, q db.Q, owner ID, id int64) er
 	if n == 0 {
 		return fault.New(fault.NotFound, "", "API key not found.")
 	}
-	after(q, func() { a.forget(owner) })
+	after(q, func() { a.revoke(owner) })
 	return nil
 }
 
@@ -74,12 +74,12 @@ func (a *Accounts) Verify(ctx context.Context, token string) (Caller, error) {
 		return Caller{}, ErrUnauthenticated
 	}
 	name := "key " + strconv.FormatInt(id, 10)
-	k, ok := a.recall(name)
+	k, revoked, ok := a.recall(name)
 	if !ok {
 		if k, err = a.findKey(ctx, id); err != nil {
 			return Caller{}, err
 		}
-		a.remember(name, k)
+		a.remember(name, k, revoked)
 	}
 	if subtle.ConstantTimeCompare(hash(m[2]), k.secret) != 1 {
 		return Caller{}, ErrUnauthenticated
@@ -123,8 +123,9 @@ func (a *Accounts) used(id int64) {
 	a.use[id].at = at
 }
 
-// Run writes the last uses of keys, many at a time, until ctx ends.
+// Run writes the last uses of keys, many at a time, and hears of credentials that others revoke, until ctx ends.
 func (a *Accounts) Run(ctx context.Context) error {
+	defer a.db.Listen(channel, a.hear)()
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
 	for {

@@ -92,7 +92,7 @@ func (a *Accounts) SetPassword(ctx context.Context, id ID, password, keep string
 			return err
 		}
 		_, err := tx.Exec(ctx, `DELETE FROM sessions WHERE account_id = $1 AND token <> $2`, id, hash(keep))
-		tx.After(func() { a.forget(id) })
+		tx.After(func() { a.revoke(id) })
 		return err
 	})
 }
@@ -104,7 +104,8 @@ func (a *Accounts) Session(ctx context.Context, token string) (Caller, error) {
 	}
 	h := hash(token)
 	name := "session " + string(h)
-	if k, ok := a.recall(name); ok {
+	k, revoked, ok := a.recall(name)
+	if ok {
 		return k.Caller, nil
 	}
 	var c Caller
@@ -114,18 +115,21 @@ func (a *Accounts) Session(ctx context.Context, token string) (Caller, error) {
 		return Caller{}, ErrUnauthenticated
 	}
 	if err == nil {
-		a.remember(name, known{Caller: c})
+		a.remember(name, known{Caller: c}, revoked)
 	}
 	return c, err
 }
 
 // SignOut ends a session.
 func (a *Accounts) SignOut(ctx context.Context, token string) error {
-	h := hash(token)
-	_, err := a.db.Exec(ctx, `DELETE FROM sessions WHERE token = $1`, h)
-	a.mu.Lock()
-	delete(a.callers, "session "+string(h))
-	a.mu.Unlock()
+	var id ID
+	err := a.db.Get(ctx, &id, `DELETE FROM sessions WHERE token = $1 RETURNING account_id`, hash(token))
+	switch {
+	case errors.Is(err, db.ErrNone):
+		return nil
+	case err == nil:
+		a.revoke(id)
+	}
 	return err
 }
 

@@ -35,6 +35,7 @@ var (
 	tellThem  = regexp.MustCompile(`(?i)^tell (?:the )?(?:caller|customer|user|them|person|supervisor)(?: in (?:one|a) (?:short )?sentence)?,? that (.+?)[.]?$`)
 	askThem   = regexp.MustCompile(`(?i)ask (?:the (?:caller|customer|user|person) |them )?(?:in (?:one|a) (?:short )?sentence )?(?:whether|if) they (are|have|want|need|would) (.+?)[.]?$`)
 	sayThis   = regexp.MustCompile(`(?i)^say:?\s+(?:in (?:one|a) (?:short )?sentence )?(.+?)$`)
+	closeNow  = regexp.MustCompile(`(?i)^close the conversation`)
 	quotation = regexp.MustCompile(`["“]([^"”]+)["”]`)
 )
 
@@ -54,6 +55,9 @@ func obey(instruction string) string {
 }
 
 func obeySentence(s string) string {
+	if closeNow.MatchString(s) {
+		return "I have to close our call now. Thank you, and goodbye."
+	}
 	if m := tellThem.FindStringSubmatch(s); m != nil {
 		return sentence(upperFirst(firstPerson(m[1])))
 	}

@@ -33,7 +33,7 @@ const (
 	// limit is how much of a greeting is needed at most.
 	limit = 3800 * time.Millisecond
 	// monologue is how long nobody speaks who has picked up and has heard nothing yet.
-	monologue = 7 * time.Second
+	monologue = 8 * time.Second
 	// fewWords in so much speech are a person in a noise.
 	fewWords = 8
 	// correction is how long after the answer a person can still turn out to be a machine.

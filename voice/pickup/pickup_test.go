@@ -113,7 +113,7 @@ func TestWithoutWords(t *testing.T) {
 		}
 		got, again := d.Look(at)
 		for again != pickup.Never {
-			if again > 8*s {
+			if again > 9*s {
 				t.Fatalf("%s: waits until %v", name, again)
 			}
 			got, again = d.Look(again)

@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"strings"
 	"testing"
 
 	"parley/db"
@@ -41,6 +42,10 @@ func TestListIndexes(t *testing.T) {
 				rest, args := x.rest(1, at, 15)
 				dbtest.ByIndex(t, d, x.index, `SELECT `+columns+from+` WHERE `+rest, args...)
 			}
+		}
+		query, args := results(1, []int64{1, 2, 3})
+		if plan := dbtest.Plan(t, d, query, args...); !strings.Contains(plan, "webhook_deliveries_call") {
+			t.Errorf("the answers about calls:\n%s", plan)
 		}
 	})
 }

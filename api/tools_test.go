@@ -65,7 +65,7 @@ func TestToolLimit(t *testing.T) {
 	}
 	s.Send("POST /user/tools", `{"name":"a","description":"d","endpoint":"https://example.com","method":"GET"}`).Want(201)
 	s.Send("POST /user/tools", `{"name":"b","description":"d","endpoint":"https://example.com","method":"GET"}`).
-		Want(422, `{"message":"Your plan allows 1 mid-call tool, and you have that many. Delete one, or change the plan."}`)
+		Want(422, `{"message":"Your plan allows 1 mid-call tools, and you have that many. Delete one, or change the plan."}`)
 }
 
 // TestToolSecrets uses a tool in a chat and looks for its secrets wherever a conversation leaves traces.

@@ -23,6 +23,8 @@ var (
 	ErrInvalid = errors.New("invalid URL")
 	// ErrRefused is an address, or a URL with credentials, that policy forbids; its text is what customers read.
 	ErrRefused = errors.New("address not allowed")
+	// ErrRedirects is a chain of redirects longer than a client follows.
+	ErrRedirects = errors.New("too many redirects")
 )
 
 // Guard decides where requests may go. The zero Guard is not usable; see New.
@@ -153,7 +155,7 @@ func (g *Guard) Client(o Options) *http.Client {
 				return http.ErrUseLastResponse
 			}
 			if len(via) > o.Redirects {
-				return fmt.Errorf("more than %d redirects", o.Redirects)
+				return ErrRedirects
 			}
 			return g.CheckURL(r.URL.String())
 		},

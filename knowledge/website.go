@@ -28,7 +28,8 @@ const (
 
 // crawler reads the pages of one website document.
 type crawler struct {
-	client *http.Client
+	client *http.Client // for robots.txt
+	pages  *http.Client // follows redirects only where robots.txt lets us
 	check  func(string) error
 	robots map[string]*robotstxt.Group // by scheme and host
 	seen   map[string]bool
@@ -44,6 +45,7 @@ func (r *Room) website(ctx context.Context, d Document) (harvest, error) {
 	defer stop()
 	c := &crawler{client: r.guard.Client(guard.Options{Timeout: pageTime, Redirects: redirects}), check: r.guard.CheckURL,
 		robots: map[string]*robotstxt.Group{}, seen: map[string]bool{}}
+	c.pages = c.obedient()
 	defer c.client.CloseIdleConnections()
 	alive := func() error {
 		_, err := r.wanted(ctx, r.db, readArgs{d.ID, d.edition})
@@ -53,7 +55,7 @@ func (r *Room) website(ctx context.Context, d Document) (harvest, error) {
 		if err := alive(); err != nil {
 			return harvest{}, err
 		}
-		c.one(ctx, l.Link)
+		_, _ = c.one(ctx, l.Link) // a failure is kept as the first, should no page give text
 	}
 	if d.URL != nil {
 		if err := c.spread(ctx, *d.URL, int(d.LinkLimit), alive); err != nil {
@@ -70,10 +72,25 @@ func (r *Room) website(ctx context.Context, d Document) (harvest, error) {
 	return c.out, nil
 }
 
-// one reads a page and keeps its text; a failure is only counted.
-func (c *crawler) one(ctx context.Context, address string) *page {
-	if c.seen[key(address)] {
+// obedient is a client that asks robots.txt before it follows a redirect.
+func (c *crawler) obedient() *http.Client {
+	pages := *c.client
+	pages.CheckRedirect = func(r *http.Request, via []*http.Request) error {
+		if err := c.client.CheckRedirect(r, via); err != nil {
+			return err
+		}
+		if !c.allowed(r.Context(), r.URL) {
+			return errRobots
+		}
 		return nil
+	}
+	return &pages
+}
+
+// one reads a page and keeps its text; a page that was read before is nil without an error.
+func (c *crawler) one(ctx context.Context, address string) (*page, error) {
+	if c.seen[key(address)] {
+		return nil, nil
 	}
 	c.seen[key(address)] = true
 	p, err := c.fetch(ctx, address)
@@ -81,19 +98,19 @@ func (c *crawler) one(ctx context.Context, address string) *page {
 		if c.first == nil && !errors.Is(err, errNotPage) {
 			c.first = c.reason(address, err)
 		}
-		return nil
+		return nil, err
 	}
 	c.seen[key(p.url.String())] = true // where redirects led
 	if pieces := cut(p.title, p.text); len(pieces) > 0 {
 		c.out.pages++
 		c.out.pieces = append(c.out.pieces, pieces...)
 	}
-	return p
+	return p, nil
 }
 
 // spread reads start and then its links level by level.
 func (c *crawler) spread(ctx context.Context, start string, limit int, alive func() error) error {
-	root := c.one(ctx, start)
+	root, _ := c.one(ctx, start)
 	if root == nil {
 		return nil
 	}
@@ -108,14 +125,9 @@ func (c *crawler) spread(ctx context.Context, start string, limit int, alive fun
 			return err
 		}
 		tries++
-		before := c.first
-		c.first = nil
-		p := c.one(ctx, next.String())
-		if p != nil || c.first != nil { // what is no page at all does not count
+		p, err := c.one(ctx, next.String())
+		if !errors.Is(err, errNotPage) && !errors.Is(err, errRobots) { // what is no page, or not for us, does not count
 			limit--
-		}
-		if before != nil {
-			c.first = before
 		}
 		if p != nil {
 			queue = append(queue, p.links...)
@@ -180,6 +192,8 @@ func (c *crawler) reason(address string, err error) error {
 		why = errRobots.Error()
 	case errors.Is(err, errLong):
 		why = errLong.Error()
+	case errors.Is(err, guard.ErrRedirects):
+		why = guard.ErrRedirects.Error()
 	case isTimeout && timeout.Timeout():
 		why = "no answer in time"
 	}
@@ -198,16 +212,13 @@ func (c *crawler) fetch(ctx context.Context, address string) (*page, error) {
 	if !c.allowed(ctx, u) {
 		return nil, errRobots
 	}
-	res, err := c.get(ctx, address)
+	res, err := get(ctx, c.pages, address)
 	if err != nil {
 		return nil, err
 	}
 	defer res.Body.Close()
 	if res.StatusCode/100 != 2 {
 		return nil, status(res.StatusCode)
-	}
-	if end := res.Request.URL; end.Host != u.Host && !c.allowed(ctx, end) {
-		return nil, errRobots
 	}
 	media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	if media != "" && media != "text/html" && media != "application/xhtml+xml" && media != "text/plain" {
@@ -231,14 +242,14 @@ func (c *crawler) fetch(ctx context.Context, address string) (*page, error) {
 	return parsePage(raw, res.Header.Get("Content-Type"), res.Request.URL)
 }
 
-func (c *crawler) get(ctx context.Context, address string) (*http.Response, error) {
+func get(ctx context.Context, client *http.Client, address string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("User-Agent", userAgent)
 	req.Header.Set("Accept", "text/html, application/xhtml+xml, text/plain;q=0.8")
-	return c.client.Do(req)
+	return client.Do(req)
 }
 
 // allowed asks the site's robots.txt, once per host. A site without one allows everything; one that fails to tell allows nothing.
@@ -253,7 +264,7 @@ func (c *crawler) allowed(ctx context.Context, u *url.URL) bool {
 }
 
 func (c *crawler) rules(ctx context.Context, site string) *robotstxt.Group {
-	res, err := c.get(ctx, site+"/robots.txt")
+	res, err := get(ctx, c.client, site+"/robots.txt")
 	if err != nil {
 		return nil // the page itself will tell
 	}

@@ -77,6 +77,7 @@ func TestCrawl(t *testing.T) {
 			io.WriteString(w, "x")
 		},
 		"/moved": to("/landed"), "/landed": html("Page landed."),
+		"/closed": html(`Door. <a href="/secret/x">S</a> <a href="/smuggled">T</a> <a href="/b">B</a> <a href="/a">A</a>`), "/smuggled": to("/secret/y"),
 		"/hidden": html("Page hidden."),
 	})
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
@@ -91,6 +92,7 @@ func TestCrawl(t *testing.T) {
 		}{
 			{10, nil, "/", []string{"/", "/a", "/b", "/image", "/broken", "/moved", "/landed", "/deep"}, 5},
 			{2, nil, "/", []string{"/", "/a", "/b"}, 3},
+			{2, nil, "/closed", []string{"/closed", "/smuggled", "/b", "/a"}, 3}, // what robots.txt forbids is not asked for, and does not count
 			{10, []string{"/c", "/a", "/nope"}, "", []string{"/c", "/a", "/nope"}, 2},
 		} {
 			s.asked = nil
@@ -147,7 +149,7 @@ func TestCrawlFailures(t *testing.T) {
 	for path, want := range map[string]string{
 		"/500": "Could not fetch URL/500: 500", "/gone": "Could not fetch URL/gone: 404", "/endless": "Could not fetch URL/endless: larger than 5 MB",
 		"/empty": "No text found.", "/pdf": "No text found.", "/closed": "Could not fetch URL/closed: disallowed by robots.txt",
-		"/loop": "Could not fetch URL/loop: no answer", "/inside": "Address not allowed.", "/nest": "",
+		"/loop": "Could not fetch URL/loop: too many redirects", "/inside": "Address not allowed.", "/nest": "",
 	} {
 		doc := l.crawl(base, knowledge.NewDocument{URL: ptr(s.URL + path), LinkLimit: 1})
 		got := ""

@@ -75,11 +75,7 @@ func concrete(endpoint string) string {
 
 // full is the answer when the plan's tools are used up.
 func full(n int64) error {
-	noun := "tools"
-	if n == 1 {
-		noun = "tool"
-	}
-	return fault.New(fault.Invalid, "", "Your plan allows %d mid-call %s, and you have that many. Delete one, or change the plan.", n, noun)
+	return fault.New(fault.Invalid, "", "Your plan allows %d mid-call tools, and you have that many. Delete one, or change the plan.", n)
 }
 
 // named answers a lost race for a name.

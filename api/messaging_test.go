@@ -472,7 +472,7 @@ func TestReceipts(t *testing.T) {
 		report(sid, `{"status":"failed","error_code":131026,"error_message":"Not on WhatsApp."}`)
 		report(sid, `{"status":"failed","error_code":"131026","error_message":"Not on WhatsApp."}`)
 		advance(s, time.Minute)
-		if got := statuses(); got[len(got)-1] != "failed" || len(got) > 2 {
+		if got := statuses(); fmt.Sprint(got) != "[sent failed]" {
 			t.Errorf("reported %q", got)
 		}
 		mu.Lock()
@@ -489,6 +489,15 @@ func TestReceipts(t *testing.T) {
 		}
 		if got := s.Send("GET /sim/whatsapp/messages?sender_id="+sender, "").Text("data.1.status"); got != "failed" {
 			t.Errorf("the customer's phone says %s", got)
+		}
+		sid = send().Text("message_sid")
+		if got := s.Send("GET /sim/whatsapp/messages?sender_id="+sender, "").Text("data.2.status"); got != "sent" {
+			t.Errorf("the customer's phone shows a message %s", got)
+		}
+		report(sid, `{"status":"undelivered"}`)
+		advance(s, time.Minute)
+		if got := statuses(); fmt.Sprint(got) != "[sent failed sent undelivered]" {
+			t.Errorf("reported %q", got)
 		}
 		s.Send("POST /sim/whatsapp/messages/SMnone/status", `{"status":"read"}`).Want(404, `{"message":"Not found"}`)
 		s.Send("POST /sim/whatsapp/messages/"+sid+"/status", `{"status":"lost"}`).Want(422)

@@ -231,7 +231,7 @@ func (g Gateway) Send(ctx context.Context, o messaging.Outgoing) (string, error)
 		name = o.Template.Name
 	}
 	return sid, g.db.Do(ctx, func(tx *db.Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO sim_messages (account_id, sender_id, phone_number, sid, direction, text, template, status, at) VALUES ($1, $2, $3, $4, 'outbound', $5, $6, 'queued', $7)`,
+		_, err := tx.Exec(ctx, `INSERT INTO sim_messages (account_id, sender_id, phone_number, sid, direction, text, template, status, at) VALUES ($1, $2, $3, $4, 'outbound', $5, $6, 'sent', $7)`,
 			o.Sender.Owner, o.Sender.ID, o.To, sid, o.Text, name, db.At(tx.Now()))
 		return errors.Join(err, g.report(ctx, tx, delivery{Sender: o.Sender.ID, SID: sid, Ref: o.Ref, Status: messaging.Sent}, 0),
 			g.report(ctx, tx, delivery{Sender: o.Sender.ID, SID: sid, Ref: o.Ref, Status: messaging.Delivered}, time.Second))
@@ -331,7 +331,7 @@ func (s *Sim) report(ctx context.Context, q db.Q, d delivery, later time.Duratio
 	return s.jobs.Add(ctx, q, jobs.New{Kind: kindDelivery, Args: d, RunAt: s.db.Now().Add(later)})
 }
 
-// SetStatus has the platform report a status of a message.
+// SetStatus has the platform report a status of a message, which it has reported sent before.
 func (s *Sim) SetStatus(ctx context.Context, account int64, sid string, status messaging.DeliveryStatus, code, text string) error {
 	var sender int64
 	err := s.db.Get(ctx, &sender, `SELECT sender_id FROM sim_messages WHERE account_id = $1 AND sid = $2 AND direction = 'outbound'`, account, sid)
@@ -339,6 +339,9 @@ func (s *Sim) SetStatus(ctx context.Context, account int64, sid string, status m
 		return NotFound()
 	}
 	if err != nil {
+		return err
+	}
+	if err := s.deliver(ctx, delivery{Sender: sender, SID: sid, Status: messaging.Sent}); err != nil { // unless it has been already
 		return err
 	}
 	return s.deliver(ctx, delivery{Sender: sender, SID: sid, Status: status, ErrorCode: code, ErrorText: text})

@@ -77,7 +77,13 @@ func TestBuyNumbers(t *testing.T) {
 		buy("+14155550101").Want(402, `{"error":"The payment was refused. Check or replace your payment method."}`)
 		s.Send("PUT /sim/account", `{"payment_method":"ok"}`).Want(200)
 		s.Send("PUT /sim/faults", `{"carrier":"order_fails"}`).Want(200)
-		buy("+14155550101").Want(500, `{"error":"The carrier could not supply this phone number. Any charge is returned; contact support if this happens again."}`)
+		for _, replayed := range []string{"", "true"} { // the money has moved: it is the answer for good
+			failed := s.Send("POST /user/phone-numbers/purchase", `{"phone_number":"+14155550101"}`, "Idempotency-Key: failed").Want(500,
+				`{"error":"The carrier could not supply this phone number. Any charge is returned; contact support if this happens again."}`)
+			if got := failed.Header.Get("Idempotency-Replayed"); got != replayed {
+				t.Errorf("replayed %q, want %q", got, replayed)
+			}
+		}
 		if held := s.Send("GET /sim/payments", "").Want(200); held.Text("data.charges.0.status") != "refunded" || held.Text("data.subscriptions.0.status") != "cancelled" {
 			t.Errorf("%s", held.Body)
 		}

@@ -72,16 +72,21 @@ func TestWhatsAppTemplate(t *testing.T) {
 
 // TestWhatsAppSendingIsRefused takes the platform's no, and looks again at the template it refused.
 //
-// Contract: 11.5 14.11
+// Contract: 1.14 11.5 14.11
 func TestWhatsAppSendingIsRefused(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
 		sender, template := shop(t, s, "")
 		body := fmt.Sprintf(`{"sender_id":%s,"template_id":%s,"recipient_phone":"+491701234567","variables":{"1":"a","2":"b"}}`, sender, template)
 		s.Send("PUT /sim/faults", `{"whatsapp":"reject:63016"}`).Want(200)
 		s.Send("POST /user/whatsapp/send", body).Want(422, `{"success":false,"error":"The messaging platform refused the message.","error_code":"PROVIDER_ERROR_63016"}`)
+		s.Send("PUT /sim/faults", `{"whatsapp":"reject:470"}`).Want(200)
+		once := s.Send("POST /user/whatsapp/send", body, "Idempotency-Key: once").Want(422)
+		if again := s.Send("POST /user/whatsapp/send", body, "Idempotency-Key: once").Want(422, once.Body); again.Header.Get("Idempotency-Replayed") != "true" {
+			t.Errorf("what the platform refused was tried again: %v", again.Header)
+		}
 		s.Send("GET /user/whatsapp/session-status?sender_id="+sender+"&recipient_phone=%2B491701234567", "").Want(200, `{"success":true,"has_conversation":false,"session_status":{"is_open":false,"can_send_freeform":false,"requires_template":true,"message":"You have no conversation with this recipient yet. Start one with a template message.","expires_at":null}}`)
 		s.Send("PUT /sim/whatsapp/templates/"+template, `{"body_text":"Hi {{1}}."}`).Want(200)
-		s.Send("POST /user/whatsapp/send", body).Want(422, `{"success":false,"error":"The template has other parameters or another language at the messaging platform.","error_code":"TEMPLATE_MISMATCH"}`)
+		s.Send("POST /user/whatsapp/send", body).Want(422, `{"success":false,"error":"Template variables do not match. The messaging platform has other parameters or another language.","error_code":"TEMPLATE_MISMATCH"}`)
 		s.Send("PUT /sim/whatsapp/templates/"+template, `{"status":"paused","sync":true}`).Want(200)
 		s.Send("POST /user/whatsapp/send", body).Want(422, `{"success":false,"error":"Only approved templates can be sent. The status of this one is rejected.","error_code":"TEMPLATE_NOT_APPROVED"}`)
 		s.Send("PUT /sim/whatsapp/senders/"+sender, `{"status":"suspended","sync":true}`).Want(200)

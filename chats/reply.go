@@ -239,5 +239,5 @@ func unanswered(err error) error {
 	}
 	f := fault.New(fault.Malformed, "UNKNOWN_ERROR", "The message could not be answered: %s", reason)
 	f.Cause = fmt.Errorf("chat answer: %w", err)
-	return f
+	return wire.Final(f) // what was said stays
 }

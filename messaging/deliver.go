@@ -45,7 +45,7 @@ func (m *Messaging) deliver(ctx context.Context, msg Message, o Outgoing, rate s
 	stop()
 	ctx = context.WithoutCancel(ctx) // the platform has answered: the record is made whether or not the client still waits
 	if err != nil {
-		return Receipted{}, errors.Join(m.refused(ctx, msg, o, err), carrierFault(err))
+		return Receipted{}, wire.Final(errors.Join(m.refused(ctx, msg, o, err), carrierFault(err)))
 	}
 	var r Receipted
 	err = m.DB.Do(ctx, func(tx *db.Tx) (err error) {

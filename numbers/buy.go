@@ -11,6 +11,7 @@ import (
 	"parley/accounts"
 	"parley/db"
 	"parley/jobs"
+	"parley/wire"
 )
 
 // Search lists what the carrier offers in a country. contains filters by digits; a country nothing is sold in has nothing.
@@ -121,7 +122,7 @@ func (n *Numbers) await(ctx context.Context, owner accounts.ID, id ID) (Number, 
 				return x, err
 			}
 		case x.State == Undoing && *x.Failure == failedCarrier && time.Now().After(end):
-			return x, orderFailed(errors.New("the purchase took too long"))
+			return x, wire.Final(orderFailed(errors.New("the purchase took too long")))
 		}
 		select {
 		case <-time.After(pause):
@@ -139,7 +140,7 @@ func (n *Numbers) failure(ctx context.Context, x Number) error {
 	if *x.Failure == failedPayment {
 		return errPayment
 	}
-	return orderFailed(errors.New("the carrier refused the order"))
+	return wire.Final(orderFailed(errors.New("the carrier refused the order")))
 }
 
 // callOff turns a purchase round. The guard lets a purchase that has come true meanwhile be.

@@ -253,7 +253,7 @@ func (g Gateway) fits(ctx context.Context, o messaging.Outgoing) error {
 	}
 	theirs := messaging.Template{Body: p.Body}
 	if len(theirs.Placeholders()) != len(o.Params) || p.Language != o.Template.Language {
-		return &messaging.Refusal{Code: "63027", Message: "The template has other parameters or another language at the messaging platform.", Mismatch: true}
+		return &messaging.Refusal{Code: "63027", Message: "Template variables do not match. The messaging platform has other parameters or another language.", Mismatch: true}
 	}
 	return nil
 }

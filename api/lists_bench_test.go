@@ -64,7 +64,7 @@ var lists = []struct{ route, part string }{
 	{"/user/campaigns", "one, with all leads"},
 	{"/user/assistants/get", "all"},
 	{"/user/assistants/get?per_page=100", "all, 100 a page"},
-	{"/user/assistants/get?page={last}", "all, last page"},
+	{"/user/assistants/get?per_page=15&page={last}", "all, last page"},
 	{"/user/folders", "one, with all assistants"},
 	{"/user/conversations", "all"},
 	{"/user/conversations?type=whatsapp", "1 in 3"},

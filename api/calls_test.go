@@ -55,7 +55,10 @@ func TestMakeCall(t *testing.T) {
 		if _, err := s.House.Accounts.SetTerms(t.Context(), s.DB, operator(t, s), few); err != nil {
 			t.Fatal(err)
 		}
-		s.Send("POST /user/make_call", order("+491701234567", out)).Want(429, `{"message":"Too many calls in progress.","retry_after":5}`)
+		full := s.Send("POST /user/make_call", order("+491701234567", out)).Want(429, `{"message":"Too many calls in progress.","retry_after":5}`)
+		if h := full.Header; h.Get("Retry-After") != "5" || h.Get("X-RateLimit-Limit") != "4" || h.Get("X-RateLimit-Remaining") != "0" || h.Get("X-RateLimit-Reset") == "" {
+			t.Error(h)
+		}
 	})
 }
 

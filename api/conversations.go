@@ -233,7 +233,7 @@ func (a *API) personReply(ctx context.Context, in *personIn) (statusOut, error) 
 }
 
 type conversationsIn struct {
-	wire.CursorPaging
+	wire.CursorPaging[chats.Place]
 	Type          wire.Opt[string]   `query:"type" rule:"oneof=widget|test|whatsapp|api"`
 	AssistantID   wire.Opt[wire.Ref] `query:"assistant_id"`
 	CustomerPhone string             `query:"customer_phone"`
@@ -260,10 +260,7 @@ type conversationItem struct {
 }
 
 func (a *API) conversations(ctx context.Context, in *conversationsIn) (wire.CursorPage[conversationItem], error) {
-	at, err := place[chats.Place](in.Cursor)
-	if err != nil {
-		return wire.CursorPage[conversationItem]{}, err
-	}
+	at := in.Cursor.At
 	f := chats.Filter{Type: in.Type.V, Assistant: in.AssistantID.V, CustomerPhone: in.CustomerPhone, SenderPhone: in.SenderPhone, External: in.External}
 	list, more, err := a.Chats.List(ctx, owner(ctx), f, at, in.PerPage)
 	if err != nil {
@@ -272,12 +269,12 @@ func (a *API) conversations(ctx context.Context, in *conversationsIn) (wire.Curs
 	var next, prev string
 	if len(list) > 0 {
 		if more || at.Newer {
-			next = cursor(chats.PlaceOf(list[len(list)-1]))
+			next = wire.Cursor[chats.Place]{At: chats.PlaceOf(list[len(list)-1])}.String()
 		}
 		if at.At != 0 && (!at.Newer || more) {
 			newer := chats.PlaceOf(list[0])
 			newer.Newer = true
-			prev = cursor(newer)
+			prev = wire.Cursor[chats.Place]{At: newer}.String()
 		}
 	}
 	return wire.NewCursorPage(ctx, in.PerPage, each(list, showConversation), next, prev), nil

@@ -17,6 +17,10 @@ import (
 func TestTools(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
 		s.Cases("testdata/tools.http")
+		s.Send("POST /user/tools", `{"name":"both","description":"Both.","endpoint":"https://example.com","method":"GET","timeout":99,`+
+			`"schema":[{"name":"city","type":"string","description":"The city"},{"name":"city","type":"text","description":"The city"}]}`).
+			WantError("timeout: The timeout field must be between 1 and 30.", "schema.1.name: The schema.1.name field has a duplicate value.",
+				"schema.1.type: The selected schema.1.type is invalid.")
 		id := s.Send("GET /user/tools", "").Text("0.id")
 		other := s.Stranger()
 		for _, line := range []string{"GET /user/tools/" + id, "PUT /user/tools/" + id, "DELETE /user/tools/" + id, "POST /user/tools/" + id + "/test"} {

@@ -16,7 +16,7 @@ import (
 )
 
 type deliveriesIn struct {
-	wire.CursorPaging
+	wire.CursorPaging[webhooks.Place]
 	Event          wire.Opt[string]   `query:"event" rule:"oneof=call.completed|inbound_call.completed|conversation.ended|message_status"`
 	Status         wire.Opt[string]   `query:"status" rule:"oneof=pending|succeeded|failed"`
 	CallID         wire.Opt[wire.Ref] `query:"call_id"`
@@ -52,10 +52,7 @@ type secretOut struct {
 }
 
 func (a *API) deliveries(ctx context.Context, in *deliveriesIn) (wire.CursorPage[deliveryOut], error) {
-	at, err := place[webhooks.Place](in.Cursor)
-	if err != nil {
-		return wire.CursorPage[deliveryOut]{}, err
-	}
+	at := in.Cursor.At
 	f, err := a.deliveryFilter(ctx, in)
 	if err != nil {
 		return wire.CursorPage[deliveryOut]{}, err
@@ -67,10 +64,10 @@ func (a *API) deliveries(ctx context.Context, in *deliveriesIn) (wire.CursorPage
 	var next, prev string
 	if len(list) > 0 {
 		if more || at.After != 0 {
-			next = cursor(webhooks.Place{Before: list[len(list)-1].ID})
+			next = wire.Cursor[webhooks.Place]{At: webhooks.Place{Before: list[len(list)-1].ID}}.String()
 		}
 		if at.Before != 0 || more && at.After != 0 {
-			prev = cursor(webhooks.Place{After: list[0].ID})
+			prev = wire.Cursor[webhooks.Place]{At: webhooks.Place{After: list[0].ID}}.String()
 		}
 	}
 	return wire.NewCursorPage(ctx, in.PerPage, each(list, showDelivery), next, prev), nil

@@ -39,12 +39,18 @@ type Fault struct {
 	Fields     []Field        // validation errors in field order; empty for everything else
 	Extra      map[string]any // further top-level keys of the answer
 	RetryAfter int            // seconds, 0 = none
+	Limit      int            // for TooMany: how many are allowed
 	Cause      error          // for the log only
 }
 
 // New makes a fault with a formatted message. Code may be empty.
 func New(k Kind, code, format string, args ...any) *Fault {
 	return &Fault{Kind: k, Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Full makes a TooMany fault: limit are allowed, and it is worth trying again after so many seconds, 1 at least.
+func Full(limit, retryAfter int, message string) *Fault {
+	return &Fault{Kind: TooMany, Message: message, Limit: limit, RetryAfter: max(1, retryAfter)}
 }
 
 // Wrap makes an outage fault: the customer reads message, the log reads cause.

@@ -23,7 +23,7 @@ var (
 	errPayment      = fault.New(fault.NeedsPayment, "", "The payment was refused. Check or replace your payment method.")
 	errCancelled    = fault.New(fault.Malformed, "", "This phone number is cancelled already. It leaves your account when the paid period ends.")
 	errSameTrunk    = fault.New(fault.Conflict, "", "Another SIP trunk uses this phone number, user name and address. Change one of the three.")
-	errTooManyCodes = fault.New(fault.TooMany, "", "Too many codes were sent to this phone number. Try again tomorrow.")
+	errTooManyCodes = fault.Full(codesSent, 24*60*60, "Too many codes were sent to this phone number. Try again tomorrow.")
 )
 
 func searchFailed(err error) error {

@@ -2,6 +2,7 @@ package switchboard
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"parley/accounts"
@@ -53,10 +54,17 @@ func (s *Switchboard) tight() bool {
 }
 
 // errFull is the answer when a ceiling of parallel calls is reached.
-func errFull() error {
-	f := fault.New(fault.TooMany, "", "Too many calls in progress.")
-	f.RetryAfter = 5
-	return f
+func errFull(limit int) error { return fault.Full(limit, 5, "Too many calls in progress.") }
+
+// most is how many conversations the scarcest of the engines serves.
+func (s *Switchboard) most(providers []string) int {
+	least := math.MaxInt
+	for _, p := range providers {
+		if most, limited := s.Engines.Most[p]; limited {
+			least = min(least, most)
+		}
+	}
+	return least
 }
 
 // ceiling checks the account's parallel calls inside the transaction that adds one.
@@ -67,7 +75,7 @@ func (s *Switchboard) ceiling(ctx context.Context, tx *db.Tx, owner accounts.ID)
 	}
 	n, err := s.Calls.Live(ctx, tx, owner, "")
 	if err == nil && int64(n) >= plan.ParallelPerAccount {
-		err = errFull()
+		err = errFull(int(plan.ParallelPerAccount))
 	}
 	return plan, err
 }
@@ -76,20 +84,20 @@ func (s *Switchboard) ceiling(ctx context.Context, tx *db.Tx, owner accounts.ID)
 // carriers, a day. The account's row is locked: the count is exact. Minutes are real ones, days those of durable time.
 func (s *Switchboard) pace(ctx context.Context, tx *db.Tx, owner accounts.ID, plan accounts.Plan, carrier bool) (err error) {
 	var wait time.Duration
+	limit := s.CallsPerMinute
 	if s.CallsPerMinute > 0 {
 		if wait, err = s.Calls.PlaceableIn(ctx, tx, owner, calls.Minute, s.CallsPerMinute); err != nil {
 			return err
 		}
 	}
 	if wait == 0 && carrier && plan.DailyOutbound != nil {
-		if wait, err = s.Calls.PlaceableIn(ctx, tx, owner, calls.Day, int(*plan.DailyOutbound)); err != nil {
+		limit = int(*plan.DailyOutbound)
+		if wait, err = s.Calls.PlaceableIn(ctx, tx, owner, calls.Day, limit); err != nil {
 			return err
 		}
 	}
 	if wait > 0 {
-		f := fault.New(fault.TooMany, "", "Too many requests. Wait the stated seconds, then try again.")
-		f.RetryAfter = int((wait + time.Second - 1) / time.Second)
-		return f
+		return fault.Full(limit, int((wait+time.Second-1)/time.Second), "Too many requests. Wait the stated seconds, then try again.")
 	}
 	return s.Calls.Placed(ctx, tx, owner, carrier)
 }

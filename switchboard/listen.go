@@ -60,7 +60,7 @@ func (t *tap) admit(ear chan []int16) (first bool, err error) {
 	case t.closed:
 		return false, calls.ErrOver
 	case len(t.ears) == mostListeners:
-		return false, fault.New(fault.TooMany, "", "Too many people listen to this call.")
+		return false, fault.Full(mostListeners, 5, "Too many people listen to this call.")
 	}
 	t.ears = append(t.ears, ear)
 	first, t.open = !t.open, true

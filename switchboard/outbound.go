@@ -50,7 +50,7 @@ func (s *Switchboard) Place(ctx context.Context, q db.Q, o Order) (calls.Call, e
 	err = db.Within(ctx, q, func(tx *db.Tx) error {
 		plan, full := s.ceiling(ctx, tx, o.Owner)
 		if full == nil && s.full(s.providers(a)) {
-			full = errFull()
+			full = errFull(s.most(s.providers(a)))
 		}
 		if full == nil {
 			full = s.pace(ctx, tx, o.Owner, plan, number.TrunkID == 0)

@@ -53,7 +53,7 @@ func (s *Switchboard) webCall(ctx context.Context, a assistants.Assistant, leg l
 	}
 	release, ok := s.reserve(s.providers(a))
 	if !ok {
-		return none, nil, nil, errFull()
+		return none, nil, nil, errFull(s.most(s.providers(a)))
 	}
 	call, err := s.open(ctx, a, calls.NewCall{Owner: a.Owner, Type: calls.Web, Ringing: true, AssistantID: a.ID, AssistantName: a.Name.V,
 		SignalID: leg.Info().SignalID, Node: s.Node, Lease: lease, Variables: variables, RequestID: requestID,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"parley/accounts"
@@ -57,13 +56,6 @@ func (c Change) rules(checkURL func(string) error) (bad []fault.Field) {
 		case err != nil:
 			bad = append(bad, wire.Bad("endpoint", "private"))
 		}
-	}
-	seen := map[string]bool{}
-	for i, p := range c.Params.V {
-		if p.Name != "" && seen[p.Name] {
-			bad = append(bad, wire.Bad("schema."+strconv.Itoa(i)+".name", "distinct"))
-		}
-		seen[p.Name] = true
 	}
 	return bad
 }

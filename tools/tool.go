@@ -89,7 +89,7 @@ func (f *Static) BindWire(b wire.Binder, v wire.Value) {
 
 // Param is an argument the model gives.
 type Param struct {
-	Name        string `json:"name" rule:"required pattern=^[A-Za-z_][A-Za-z0-9_]{1,31}$"`
+	Name        string `json:"name" rule:"required pattern=^[A-Za-z_][A-Za-z0-9_]{1,31}$ distinct"`
 	Type        string `json:"type" rule:"required oneof=string|number|float|integer|boolean"`
 	Description string `json:"description" rule:"required min=3 max=255"`
 	Required    bool   `json:"required" default:"true"`

@@ -177,7 +177,6 @@ func TestRules(t *testing.T) {
 		{func(c *tools.Change) { c.Endpoint.V = "http://10.0.0.1/{id}" }, "endpoint: The endpoint field must not point to a private or local address."},
 		{func(c *tools.Change) { c.Endpoint.V = "http://u:p@example.com" }, "endpoint: The endpoint field must not point to a private or local address."},
 		{func(c *tools.Change) { c.Endpoint.V = "https://{{region}}.example.com/{id}?q={{ name }}" }, ""},
-		{func(c *tools.Change) { c.Params.V = append(c.Params.V, c.Params.V[0]) }, "schema.1.name: The schema.1.name field has a duplicate value."},
 	} {
 		ch := change("fresh")
 		c.edit(&ch)

@@ -14,12 +14,11 @@ const (
 )
 
 // preflight answers an OPTIONS request of a path that other origins may call.
-func (x *exchange) preflight(rest string, methods []string) bool {
+func (x *exchange) preflight(methods []string) bool {
 	origin := x.r.Header.Get("Origin")
 	switch {
-	case x.isPublic(rest, methods):
-		x.openToAll()
-	case slices.Contains(x.s.cfg.Origins, origin):
+	case x.public:
+	case len(methods) > 0 && slices.Contains(x.s.cfg.Origins, origin):
 		h := x.w.Header()
 		h.Set("Access-Control-Allow-Origin", origin)
 		h.Set("Access-Control-Allow-Methods", supported(methods)+", OPTIONS")
@@ -32,16 +31,19 @@ func (x *exchange) preflight(rest string, methods []string) bool {
 	return true
 }
 
-// isPublic reports whether pages of any origin may call a path, by one of its methods at least.
-func (x *exchange) isPublic(rest string, methods []string) bool {
-	return slices.ContainsFunc(methods, func(m string) bool {
-		var ignored []string
-		r, _ := x.s.tree.match(m, segments(rest), nil, &ignored)
-		return r != nil && r.public
-	})
+// publicTrees are the first segments of the paths that pages of any origin may call. What such a tree lacks is open
+// too, so that the page's programmer can read what is wrong.
+func publicTrees(routes []Route) map[string]bool {
+	trees := map[string]bool{}
+	for _, r := range routes {
+		if r.public {
+			trees[segments(r.Path)[0]] = true
+		}
+	}
+	return trees
 }
 
-// openToAll sets the headers of a path that pages of any origin may call.
+// openToAll sets the headers of a tree that pages of any origin may call.
 func (x *exchange) openToAll() {
 	h := x.w.Header()
 	h.Set("Access-Control-Allow-Origin", "*")
@@ -54,8 +56,7 @@ func (x *exchange) openToAll() {
 func (x *exchange) openOrigin() {
 	origin := x.r.Header.Get("Origin")
 	switch {
-	case x.route.public:
-		x.openToAll()
+	case x.public: // open already
 	case origin != "" && slices.Contains(x.s.cfg.Origins, origin):
 		x.w.Header().Set("Access-Control-Allow-Origin", origin)
 		x.w.Header().Add("Vary", "Origin")

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -93,9 +94,6 @@ func (a Area) answerTo(err error, sorted func([]fault.Field) []fault.Field) answ
 	if g.status != 0 {
 		out.status = g.status
 	}
-	if g.quota != nil {
-		g.quota.head(out.header)
-	}
 	if f.RetryAfter > 0 {
 		out.header.Set("Retry-After", strconv.Itoa(f.RetryAfter))
 	}
@@ -113,14 +111,25 @@ func (a Area) answerTo(err error, sorted func([]fault.Field) []fault.Field) answ
 	default:
 		out.body = a.Shape(f)
 	}
-	if f.Kind == fault.TooMany && f.RetryAfter > 0 {
-		out.extra = maps.Clone(f.Extra)
-		if out.extra == nil {
-			out.extra = map[string]any{}
-		}
-		out.extra["retry_after"] = f.RetryAfter
+	if f.Kind == fault.TooMany {
+		out.tooMany(f, g.quota)
 	}
 	return out
+}
+
+// tooMany says how long to wait and how many are allowed, whatever limit it was.
+func (a *answer) tooMany(f *fault.Fault, used *Quota) {
+	wait := max(1, f.RetryAfter)
+	if used == nil {
+		used = &Quota{Limit: f.Limit, Reset: time.Now().Add(time.Duration(wait) * time.Second)}
+	}
+	used.head(a.header)
+	a.header.Set("Retry-After", strconv.Itoa(wait))
+	a.extra = maps.Clone(f.Extra)
+	if a.extra == nil {
+		a.extra = map[string]any{}
+	}
+	a.extra["retry_after"] = wait
 }
 
 // fieldErrors is the validation answer; Errors keeps the order of the field table.

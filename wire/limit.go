@@ -2,7 +2,6 @@ package wire
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"net/http"
 	"strconv"
@@ -170,18 +169,13 @@ func pass(ctx context.Context, who Who, limits []Limit) (Quota, error) {
 // Refusal is the 429 answer of a quota that is used up.
 func (q Quota) Refusal() error {
 	wait := max(1, int(math.Ceil(time.Until(q.Reset).Seconds())))
-	f := fault.New(fault.TooMany, "", "Too many requests. Wait the stated seconds, then try again.")
-	f.RetryAfter = wait
-	return generalFault{Fault: f, quota: &q}
+	return generalFault{Fault: fault.Full(q.Limit, wait, "Too many requests. Wait the stated seconds, then try again."), quota: &q}
 }
 
 func (q Quota) head(h http.Header) {
-	if q.Limit == 0 {
-		return
-	}
-	h.Set("X-RateLimit-Limit", fmt.Sprint(q.Limit))
-	h.Set("X-RateLimit-Remaining", fmt.Sprint(q.Remaining))
+	h.Set("X-RateLimit-Limit", strconv.Itoa(q.Limit))
+	h.Set("X-RateLimit-Remaining", strconv.Itoa(q.Remaining))
 	if !q.Allowed {
-		h.Set("X-RateLimit-Reset", fmt.Sprint(q.Reset.Unix()))
+		h.Set("X-RateLimit-Reset", strconv.FormatInt(q.Reset.Unix(), 10))
 	}
 }

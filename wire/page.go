@@ -2,6 +2,8 @@ package wire
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"net/url"
 	"strconv"
 	"strings"
@@ -94,11 +96,37 @@ func shownPages(current, last int) []int {
 	return out
 }
 
-// CursorPaging is the query of a cursor list; embed it in the input.
-type CursorPaging struct {
-	PerPage int    `query:"per_page" rule:"min=1 max=100" default:"15" doc:"Entries per page."`
-	Cursor  string `query:"cursor" doc:"Where to go on, as given by the page before."`
+// CursorPaging is the query of a cursor list whose places are of type T; embed it in the input.
+type CursorPaging[T any] struct {
+	PerPage int       `query:"per_page" rule:"min=1 max=100" default:"15" doc:"Entries per page."`
+	Cursor  Cursor[T] `query:"cursor" doc:"Where to go on, as given by the page before."`
 }
+
+// Cursor is a place in a list in a form that clients only carry around. The zero Cursor is the start.
+type Cursor[T any] struct{ At T }
+
+const maxCursor = 512 // characters
+
+// String is the cursor as clients see it.
+func (c Cursor[T]) String() string {
+	b, err := json.Marshal(c.At)
+	if err != nil {
+		panic(err) // places are a few numbers
+	}
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// BindWire reads a cursor.
+func (c *Cursor[T]) BindWire(b Binder, v Value) {
+	text := v.Text()
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil || len(text) > maxCursor || json.Unmarshal(raw, &c.At) != nil {
+		b.Fail("in")
+	}
+}
+
+// JSONSchema describes the form of clients.
+func (Cursor[T]) JSONSchema() map[string]any { return map[string]any{"type": "string"} }
 
 // CursorPage is one page of a list that moves while it is read.
 type CursorPage[T any] struct {

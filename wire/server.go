@@ -49,6 +49,7 @@ type Server struct {
 	cfg      Config
 	routes   []Route
 	tree     router
+	public   map[string]bool // see publicTrees
 	alias    map[string][]string
 	draining context.Context // ends with Drain
 	drain    context.CancelFunc
@@ -59,7 +60,7 @@ func NewServer(cfg Config, routes []Route) *Server {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
-	s := &Server{cfg: cfg, routes: routes, alias: map[string][]string{}}
+	s := &Server{cfg: cfg, routes: routes, alias: map[string][]string{}, public: publicTrees(routes)}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	for vendor, name := range cfg.Aliases {
 		s.alias[name] = append(s.alias[name], vendor)
@@ -83,14 +84,15 @@ func (s *Server) Drain() { s.drain() }
 
 // exchange is one request on its way through the checks.
 type exchange struct {
-	s     *Server
-	w     *recorder
-	r     *http.Request
-	route *Route
-	path  map[string]string
-	who   Who
-	in    any
-	bound *binding
+	s      *Server
+	w      *recorder
+	r      *http.Request
+	public bool // pages of any origin may read the answer
+	route  *Route
+	path   map[string]string
+	who    Who
+	in     any
+	bound  *binding
 }
 
 // recorder notes what was answered.
@@ -161,32 +163,29 @@ func (x *exchange) finish(began time.Time) {
 
 // dispatch finds the route and runs it.
 func (x *exchange) dispatch() error {
-	if x.s.draining.Err() != nil {
-		return errUnavailable
-	}
-	escaped := x.r.URL.EscapedPath()
 	shown := strings.Trim(x.r.URL.Path, "/")
-	rest, inside := strings.CutPrefix(escaped, x.s.cfg.Base+"/")
 	method := x.r.Method
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
 	var methods []string
-	if inside {
-		x.route, x.path = x.s.tree.match(method, segments(rest), nil, &methods)
+	if rest, inside := strings.CutPrefix(x.r.URL.EscapedPath(), x.s.cfg.Base+"/"); inside {
+		parts := segments(rest)
+		x.route, x.path = x.s.tree.match(method, parts, nil, &methods)
+		if x.public = x.s.public[parts[0]]; x.public {
+			x.openToAll()
+		}
 	}
-	if len(methods) == 0 {
-		return general(fault.NotFound, "The route %s could not be found.", shown)
-	}
-	if method == http.MethodOptions && x.preflight(rest, methods) {
+	switch {
+	case x.s.draining.Err() != nil:
+		return errUnavailable
+	case method == http.MethodOptions && x.preflight(methods):
 		return nil
-	}
-	if x.route == nil {
+	case len(methods) == 0:
+		return general(fault.NotFound, "The route %s could not be found.", shown)
+	case x.route == nil:
 		allow := supported(methods)
 		x.w.Header().Set("Allow", allow)
-		if x.isPublic(rest, methods) {
-			x.openToAll() // so that the page's programmer can read what is wrong
-		}
 		return generalFault{Fault: fault.New(fault.Malformed, "", "The %s method is not supported for route %s. Supported methods: %s.",
 			x.r.Method, shown, allow), status: http.StatusMethodNotAllowed}
 	}
@@ -229,12 +228,9 @@ func (x *exchange) admit() error {
 	}
 	quota, err := pass(x.r.Context(), x.who, limits)
 	if err != nil {
-		if quota.Limit > 0 {
-			quota.head(x.w.Header())
-		}
 		return err
 	}
-	if x.who.Key != "" {
+	if x.who.Key != "" && quota.Limit > 0 {
 		quota.head(x.w.Header())
 	}
 	return nil
@@ -247,7 +243,6 @@ func (x *exchange) refuse(err error) error {
 	}
 	if x.s.cfg.BadKeys != nil {
 		if q := x.s.cfg.BadKeys.Take(x.who.Address); !q.Allowed {
-			q.head(x.w.Header())
 			return q.Refusal()
 		}
 	}

@@ -375,6 +375,65 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
+// TestFailedCredentials tries keys until the address is refused. Who sends none has not failed, and who has a good one
+// is served.
+//
+// Contract: 1.3 1.12
+func TestFailedCredentials(t *testing.T) {
+	auth := func(r *http.Request) (context.Context, Who, error) {
+		switch r.Header.Get("Authorization") {
+		case "":
+			return nil, Who{}, ErrNoCredential
+		case "good":
+			return r.Context(), Who{Key: "1", Account: 1}, nil
+		}
+		return nil, Who{}, ErrUnauthenticated
+	}
+	do := testServer(t, Config{Authenticate: auth, BadKeys: NewWindow(30, time.Minute), Limits: []Limit{PerKey(600, time.Minute)}},
+		On(plain, "GET /ping", 200, func(context.Context, *struct{}) (Message, error) { return Message{"pong"}, nil }),
+		On(chatty, "GET /chat", 200, func(context.Context, *struct{}) (Message, error) { return Message{"pong"}, nil }, KeyOptional()))
+	for range 15 {
+		for _, c := range []struct {
+			req, auth string
+			status    int
+		}{{"GET /api/ping", "", 401}, {"GET /api/chat", "", 200}, {"GET /api/ping", "bad", 401}, {"GET /api/chat", "bad", 401}, {"GET /api/ping", "good", 200}} {
+			if status, body, _ := do(c.req, "Authorization: "+c.auth); status != c.status {
+				t.Errorf("%s with %q: %d %s", c.req, c.auth, status, body)
+			}
+		}
+	}
+	for range 2 {
+		status, body, h := do("GET /api/ping", "Authorization: bad")
+		if status != 429 || body != `{"message":"Too many requests. Wait the stated seconds, then try again.","retry_after":`+h.Get("Retry-After")+`}` ||
+			h.Get("X-RateLimit-Limit") != "30" || h.Get("X-RateLimit-Remaining") != "0" || h.Get("X-RateLimit-Reset") == "" {
+			t.Errorf("%d %s %v", status, body, h)
+		}
+	}
+	for auth, want := range map[string]int{"": 401, "good": 200} {
+		if status, body, _ := do("GET /api/ping", "Authorization: "+auth); status != want {
+			t.Errorf("%q after the refusals: %d %s", auth, status, body)
+		}
+	}
+}
+
+// TestFullOfOneKind answers 429 for a limit that is no rate, with the headers of one, whatever the key's own limit said.
+//
+// Contract: 1.9 1.12 5.1
+func TestFullOfOneKind(t *testing.T) {
+	auth := func(r *http.Request) (context.Context, Who, error) { return r.Context(), Who{Key: "1", Account: 1}, nil }
+	do := testServer(t, Config{Authenticate: auth, Limits: []Limit{PerKey(600, time.Minute)}},
+		On(plain, "POST /call", 200, func(context.Context, *struct{}) (Message, error) {
+			return Message{}, fault.Full(0, 5, "Too many calls in progress.")
+		}))
+	from := time.Now().Unix()
+	status, body, h := do("POST /api/call")
+	reset, err := strconv.ParseInt(h.Get("X-RateLimit-Reset"), 10, 64)
+	if status != 429 || body != `{"message":"Too many calls in progress.","retry_after":5}` || h.Get("Retry-After") != "5" ||
+		h.Get("X-RateLimit-Limit") != "0" || h.Get("X-RateLimit-Remaining") != "0" || err != nil || reset < from+5 || reset > time.Now().Unix()+5 {
+		t.Errorf("%d %s %v", status, body, h)
+	}
+}
+
 // TestCORS asks from other origins.
 //
 // Contract: 1.15
@@ -402,6 +461,10 @@ func TestCORS(t *testing.T) {
 		{"GET /api/open?who=picky", "", 200, ""},
 		{"POST /api/open", "https://a.example", 405, "*"},
 		{"POST /api/closed", "https://a.example", 405, ""},
+		{"GET /api/open/nothing/here", "https://a.example", 404, "*"},
+		{"OPTIONS /api/open/nothing/here", "https://a.example", 204, "*"},
+		{"GET /api/opened", "https://a.example", 404, ""},
+		{"OPTIONS /api/nothing", "https://app.example", 404, ""},
 		{"OPTIONS /api/closed", "https://a.example", 405, ""},
 		{"GET /api/closed", "https://a.example", 200, ""},
 		{"OPTIONS /api/closed", "https://app.example", 204, "https://app.example"},

@@ -82,6 +82,9 @@ func (n *Network) act(leg lines.Leg, id int64, script []Step) {
 	done()
 	stop()
 	wg.Wait()
+	if call, ok, err := n.deps.CallOf(context.WithoutCancel(n.ctx), leg.Info().SignalID); err == nil && ok { // a leg of a transfer has none
+		_ = n.sim.setCall(context.WithoutCancel(n.ctx), id, call)
+	}
 	if file != "" {
 		<-closed
 	}

@@ -26,6 +26,7 @@ type lived struct {
 		Text string
 	}
 	Audio *string `json:"audio_url"`
+	Call  int64   `json:"call_id"`
 }
 
 func (c client) lived(id int64) (one lived) {
@@ -138,6 +139,11 @@ func TestBehaviours(t *testing.T) {
 	c.ask(t, c.key, "POST", fmt.Sprintf("/api/user/calls/%d/hangup", unknown), "") // unless its owner already has
 	if one := c.until(unknown, final); one.Status != "completed" {
 		t.Errorf("%+v", one)
+	}
+	// Those that were picked up know their call once it is over.
+	c.eventually("the phones are put down", func() bool { return c.lived(1).State == "ended" && c.lived(2).State == "ended" })
+	if one, other := c.lived(1).Call, c.lived(2).Call; min(one, other) != min(unknown, mailbox) || max(one, other) != max(unknown, mailbox) {
+		t.Errorf("the phones were in the calls %d and %d", one, other)
 	}
 	c.stop(t)
 }

@@ -420,7 +420,9 @@ func TestFailedCredentials(t *testing.T) {
 //
 // Contract: 1.9 1.12 5.1
 func TestFullOfOneKind(t *testing.T) {
-	auth := func(r *http.Request) (context.Context, Who, error) { return r.Context(), Who{Key: "1", Account: 1}, nil }
+	auth := func(r *http.Request) (context.Context, Who, error) {
+		return r.Context(), Who{Key: "1", Account: 1}, nil
+	}
 	do := testServer(t, Config{Authenticate: auth, Limits: []Limit{PerKey(600, time.Minute)}},
 		On(plain, "POST /call", 200, func(context.Context, *struct{}) (Message, error) {
 			return Message{}, fault.Full(0, 5, "Too many calls in progress.")

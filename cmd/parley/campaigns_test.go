@@ -108,12 +108,12 @@ func (c client) advance(by time.Duration) {
 	}
 }
 
-// eachManual runs a server with a manual clock on either database, with an assistant that calls.
-func eachManual(t *testing.T, test func(c client, assistant int64)) {
+// eachManual runs a server with a manual clock on either database, with an assistant that calls; settings adapt it.
+func eachManual(t *testing.T, test func(c client, assistant int64), settings ...string) {
 	for _, kind := range []string{"sqlite", "postgres"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			env := []string{"PARLEY_CLOCK_MODE=manual", "PARLEY_LIMITS_PER_KEY_PER_MINUTE=0", sureEars}
+			env := append([]string{"PARLEY_CLOCK_MODE=manual", "PARLEY_LIMITS_PER_KEY_PER_MINUTE=0", sureEars}, settings...)
 			if kind == "postgres" {
 				env = append(env, "PARLEY_DATABASE_URL="+dbtest.PostgresURL(t))
 			}
@@ -121,7 +121,7 @@ func eachManual(t *testing.T, test func(c client, assistant int64)) {
 			key := ran(t, env, "keys", "create", "--data", data, "--name", "test")
 			c := client{startServer(t, data, env, "--dev"), t, key}
 			out := c.id(c.want(201, "POST", "/user/assistant", `{"name":"Desk","voice_id":2,"language_id":1,"type":"outbound","mode":"pipeline","timezone":"UTC",
-				"initial_message":"Map shop.","system_prompt":"You sell maps.","llm_model_id":1}`), "data", "id")
+				"initial_message":"Map shop.","system_prompt":"You sell maps.","llm_model_id":1,"max_silence_duration":360}`), "data", "id")
 			test(c, out)
 			c.stop(t)
 		})

@@ -137,7 +137,7 @@ func (a *Accounts) Plan(ctx context.Context, q db.Q, id ID) (Plan, error) {
 // LockPlan reads the plan and keeps others that lock it waiting until the transaction ends.
 func (a *Accounts) LockPlan(ctx context.Context, tx *db.Tx, id ID) (Plan, error) {
 	var own db.JSON[Overrides]
-	err := tx.Get(ctx, &own, `UPDATE accounts SET updated_at = updated_at WHERE id = $1 RETURNING plan`, id)
+	err := tx.Get(ctx, &own, `SELECT plan FROM accounts WHERE id = $1 {{lock}}`, id)
 	return a.plan.With(own.V), err
 }
 

@@ -125,8 +125,11 @@ func (b *Billing) SetBalance(ctx context.Context, tx *db.Tx, owner accounts.ID, 
 
 // lock reads an account's balance and keeps other transactions off it until this one ends.
 func lock(ctx context.Context, tx *db.Tx, owner accounts.ID) (bal Balance, err error) {
-	err = tx.Get(ctx, &bal, `INSERT INTO balances (account_id, balance, held) VALUES ($1, 0, 0)
-		ON CONFLICT (account_id) DO UPDATE SET balance = balances.balance RETURNING balance, held`, owner)
+	err = tx.Get(ctx, &bal, `SELECT balance, held FROM balances WHERE account_id = $1 {{lock}}`, owner)
+	if errors.Is(err, db.ErrNone) { // the first time
+		err = tx.Get(ctx, &bal, `INSERT INTO balances (account_id, balance, held) VALUES ($1, 0, 0)
+			ON CONFLICT (account_id) DO UPDATE SET balance = balances.balance RETURNING balance, held`, owner)
+	}
 	return bal, err
 }
 

@@ -40,24 +40,21 @@ func (b *Billing) HoldCall(ctx context.Context, tx *db.Tx, owner accounts.ID, re
 		perMinute += u.time(60)
 	}
 	n := max(minutes(most), 1)
-	held, err := isHeld(ctx, tx, owner, ref)
+	if !b.Enforce || bal.Available() >= perMinute {
+		if b.Enforce && perMinute > 0 {
+			n = min(n, int64(bal.Available()/perMinute))
+		}
+		if added, err := hold(ctx, tx, owner, bal, ref, perMinute*wire.Money(n)); added || err != nil {
+			return min(n*60, most), err
+		}
+	}
+	before, err := held(ctx, tx, owner, ref)
 	if err != nil {
 		return 0, err
 	}
-	switch {
-	case held:
-		var amount wire.Money
-		if err := tx.Get(ctx, &amount, `SELECT amount FROM holds WHERE account_id = $1 AND ref = $2`, owner, ref); err != nil {
-			return 0, err
-		}
-		if perMinute > 0 {
-			n = min(n, int64(amount/perMinute))
-		}
-		return min(n*60, most), nil
-	case b.Enforce && bal.Available() < perMinute:
-		return 0, tooLow()
-	case b.Enforce && perMinute > 0:
-		n = min(n, int64(bal.Available()/perMinute))
+	n = max(minutes(most), 1)
+	if perMinute > 0 {
+		n = min(n, int64(before/perMinute))
 	}
-	return min(n*60, most), hold(ctx, tx, owner, bal, ref, perMinute*wire.Money(n))
+	return min(n*60, most), nil
 }

@@ -57,27 +57,31 @@ func (b *Billing) Hold(ctx context.Context, tx *db.Tx, owner accounts.ID, ref st
 	if err != nil {
 		return err
 	}
-	if held, err := isHeld(ctx, tx, owner, ref); held || err != nil {
-		return err
-	}
 	if b.Enforce && bal.Available() < u.of(price) {
-		return tooLow()
-	}
-	return hold(ctx, tx, owner, bal, ref, u.of(price))
-}
-
-func isHeld(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string) (bool, error) {
-	var n int
-	err := tx.Get(ctx, &n, `SELECT count(*) FROM holds WHERE account_id = $1 AND ref = $2`, owner, ref)
-	return n > 0, err
-}
-
-func hold(ctx context.Context, tx *db.Tx, owner accounts.ID, bal Balance, ref string, amount wire.Money) error {
-	if _, err := tx.Exec(ctx, `INSERT INTO holds (account_id, ref, amount, created_at) VALUES ($1, $2, $3, $4)`,
-		owner, ref, amount, db.At(tx.Now())); err != nil {
+		_, err := held(ctx, tx, owner, ref)
 		return err
 	}
-	return save(ctx, tx, owner, Balance{bal.Total, bal.Held + amount})
+	_, err = hold(ctx, tx, owner, bal, ref, u.of(price))
+	return err
+}
+
+// held is what is set aside under a ref already; without a hold the refusal for want of balance.
+func held(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string) (amount wire.Money, err error) {
+	err = tx.Get(ctx, &amount, `SELECT amount FROM holds WHERE account_id = $1 AND ref = $2`, owner, ref)
+	if errors.Is(err, db.ErrNone) {
+		err = tooLow()
+	}
+	return amount, err
+}
+
+// hold sets an amount aside; false when the ref holds one already. The balance is locked.
+func hold(ctx context.Context, tx *db.Tx, owner accounts.ID, bal Balance, ref string, amount wire.Money) (added bool, err error) {
+	n, err := tx.Exec(ctx, `INSERT INTO holds (account_id, ref, amount, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (account_id, ref) DO NOTHING`,
+		owner, ref, amount, db.At(tx.Now()))
+	if err != nil || n == 0 {
+		return false, err
+	}
+	return true, save(ctx, tx, owner, Balance{bal.Total, bal.Held + amount})
 }
 
 // Release gives a hold back; releasing what is not held changes nothing.
@@ -86,10 +90,11 @@ func (b *Billing) Release(ctx context.Context, tx *db.Tx, owner accounts.ID, ref
 	if err != nil {
 		return err
 	}
-	if bal, err = release(ctx, tx, owner, bal, ref); err != nil {
+	after, err := release(ctx, tx, owner, bal, ref)
+	if err != nil || after == bal {
 		return err
 	}
-	return save(ctx, tx, owner, bal)
+	return save(ctx, tx, owner, after)
 }
 
 func release(ctx context.Context, tx *db.Tx, owner accounts.ID, bal Balance, ref string) (Balance, error) {

@@ -246,9 +246,17 @@ func (c *Calls) LiveOfAssistant(ctx context.Context, q db.Q, id assistants.ID) (
 
 // Live counts the calls that go on: of an account (0 = of all), of a type (empty = of any).
 func (c *Calls) Live(ctx context.Context, q db.Q, owner accounts.ID, t Type) (int, error) {
+	query, args := `SELECT count(*) FROM calls WHERE status IN ('initiated', 'ringing', 'in-progress')`, []any{}
+	if owner != 0 {
+		args = append(args, owner)
+		query += ` AND account_id = $1`
+	}
+	if t != "" {
+		args = append(args, t)
+		query += fmt.Sprintf(` AND type = $%d`, len(args))
+	}
 	var n int
-	err := q.Get(ctx, &n, `SELECT count(*) FROM calls WHERE status IN ('initiated', 'ringing', 'in-progress')
-		AND (CAST($1 AS BIGINT) = 0 OR account_id = $1) AND (CAST($2 AS TEXT) = '' OR type = $2)`, int64(owner), string(t))
+	err := q.Get(ctx, &n, query, args...)
 	return n, err
 }
 

@@ -175,7 +175,8 @@ func unhurried(ctx context.Context) context.Context {
 }
 
 // Words fills in what the two databases spell differently: {{id}} (an identity primary key),
-// {{bytes}} (a column of bytes) and {{skip locked}} (the end of a claiming SELECT). A line of a migration that begins
+// {{bytes}} (a column of bytes), {{skip locked}} (the end of a claiming SELECT) and {{lock}} (the end of a SELECT in a
+// transaction whose rows nobody else changes until it ends). A line of a migration that begins
 // with {{sqlite}} or {{postgres}} is for that database alone.
 func (d *DB) Words(q string) string {
 	if !strings.Contains(q, "{{") {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"parley/assistants"
+	"parley/billing"
 	"parley/calls"
 	"parley/db"
 	"parley/db/dbtest"
@@ -36,7 +37,7 @@ var diallers = []struct {
 const atOnce = 64
 
 // BenchmarkDial is the life of an outbound attempt that is busy, over real signalling on loopback: checked, recorded with its
-// hold, claimed, INVITE, 486, ended, settled. The record is committed before the INVITE leaves. Targets on two cores: 200
+// hold, INVITE, 486, ended, the hold freed, settled. The record is committed before the INVITE leaves. Targets on two cores: 200
 // attempts/s with SQLite at NORMAL and with PostgreSQL.
 func BenchmarkDial(b *testing.B) {
 	for _, on := range diallers {
@@ -194,6 +195,8 @@ func newDialler(b *testing.B, d *db.DB, far sip.Config) *dialler {
 	}
 	ours := start(sip.Config{Default: &sip.Trunk{Address: "127.0.0.1", Port: port, Transport: "udp", Format: "+e164", Auth: "ip"}})
 	l := newLab(b, d)
+	l.keepBooks()
+	l.CallsPerMinute = 1 << 30
 	l.dial = ours.Dial
 	l.Engines.Most = nil
 	l.terms(parallel(1000))
@@ -213,6 +216,29 @@ func newDialler(b *testing.B, d *db.DB, far sip.Config) *dialler {
 		}
 	}()
 	return out
+}
+
+// books are the real ones, as the house keeps them.
+type books struct{ *billing.Billing }
+
+func (b books) Hold(ctx context.Context, tx *db.Tx, c calls.Call, most time.Duration) (time.Duration, error) {
+	_, err := b.HoldCall(ctx, tx, c.Owner, fmt.Sprintf("call:%d", c.ID), true, b.CallRate(*c.ClientPhone), int64(most.Seconds()))
+	return 0, err
+}
+
+func (b books) Charge(ctx context.Context, tx *db.Tx, c calls.Call) (ai, carrier wire.Money, err error) {
+	if !c.Answered() {
+		return 0, 0, b.Release(ctx, tx, c.Owner, fmt.Sprintf("call:%d", c.ID))
+	}
+	bill, err := b.Settle(ctx, tx, c.Owner, fmt.Sprintf("call:%d", c.ID), billing.AITime(c.AISeconds, nil))
+	return bill.Money, 0, err
+}
+
+// keepBooks has calls held and charged for real, from a balance that lasts.
+func (l *lab) keepBooks() {
+	b := books{billing.New(l.people, billing.Settings{Enforce: true, StartingBalance: 1e7 * wire.MoneyUnit})}
+	l.must(l.DB.Do(l.t.Context(), func(tx *db.Tx) error { return b.Begin(l.t.Context(), tx, l.owner) }))
+	l.Funds = b
 }
 
 // quiet is an assistant whose calls leave no recording and no evaluation.

@@ -26,8 +26,8 @@ func (c client) hangUp(id int64) {
 	c.want(200, "POST", fmt.Sprintf("/user/calls/%d/hangup", id), "")
 }
 
-// TestInboundReserve has a campaign leave half of four lines to others: they may use them, and the campaign goes on when
-// one of its own is free.
+// TestInboundReserve has a campaign leave half of four lines free. Calls that somebody orders may use them; the campaign
+// goes on when less than its half is used.
 //
 // Contract: 6.6 5.1 14.4
 func TestInboundReserve(t *testing.T) {
@@ -48,8 +48,9 @@ func TestInboundReserve(t *testing.T) {
 			t.Errorf("%d calls with two lines kept free; the third lead is %s", n, l.state(leads[2]))
 		}
 		order := fmt.Sprintf(`{"phone_number":"+491701000001","assistant_id":%d}`, assistant)
+		var own []int64
 		for range 2 {
-			c.want(200, "POST", "/user/make_call", order)
+			own = append(own, c.id(c.want(200, "POST", "/user/make_call", order), "call_id"))
 		}
 		if got := c.want(429, "POST", "/user/make_call", order); got != `{"message":"Too many calls in progress.","retry_after":5}` {
 			t.Error(got)
@@ -57,6 +58,14 @@ func TestInboundReserve(t *testing.T) {
 		first := l.live()[0]
 		c.hangUp(first)
 		c.until(first, final)
+		c.advance(time.Minute)
+		if got := l.state(leads[2]); got != "scheduled 0" {
+			t.Errorf("three of four lines are used and the third lead is %s", got)
+		}
+		for _, id := range own {
+			c.hangUp(id)
+			c.until(id, final)
+		}
 		c.eventually("the third lead is called", func() bool { return l.state(leads[2]) == "processing 1" })
 		if n := len(l.live()); n != 2 {
 			t.Errorf("%d calls at once: %+v", n, l.calls())

@@ -1,0 +1,130 @@
+package switchboard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"parley/calls"
+	"parley/db"
+	"parley/db/dbtest"
+	"parley/lines"
+	"parley/wire"
+)
+
+func busyEverywhere(context.Context, lines.Destination, func(int)) (lines.Leg, error) {
+	return nil, &lines.DialError{Code: 486}
+}
+
+// An attempt that nobody answers is two transactions: it is recorded before it is dialled, and ended and settled at once.
+func TestStatementsOfAnAttempt(t *testing.T) {
+	const attempts, most = 40, 21
+	var mu sync.Mutex
+	var sent []string
+	l := newLab(t, dbtest.Postgres(t, db.Statements(func(sql string) {
+		mu.Lock()
+		defer mu.Unlock()
+		sent = append(sent, strings.Join(strings.Fields(sql), " "))
+	})))
+	l.keepBooks()
+	l.CallsPerMinute = 1000
+	l.dial = busyEverywhere
+	order := Order{Owner: l.owner, Assistant: wire.Ref{ID: int64(l.quiet().ID)}, Phone: "+491701234567"}
+	one := func() {
+		_, err := l.Place(t.Context(), l.DB, order)
+		l.must(err)
+		l.until(status(calls.Busy))
+		<-l.settled
+	}
+	one()
+	mu.Lock()
+	sent = nil
+	mu.Unlock()
+	for range attempts {
+		one()
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	commits := 0
+	for _, s := range sent {
+		if s == "commit" {
+			commits++
+		}
+	}
+	if slack := attempts / 2; len(sent) > attempts*most+slack || commits > attempts*2+slack { // what runs beside
+		t.Errorf("%d attempts sent %d statements in %d transactions, want %d in 2 each; the first:\n%s", attempts, len(sent), commits, most, strings.Join(sent[:most], "\n"))
+	}
+}
+
+// A process that is to stop leaves a call it has recorded to others: nobody holds it, and its dialling is queued.
+//
+// Contract: 5.1
+func TestOrderedWhileStopping(t *testing.T) {
+	each(t, func(l *lab) {
+		l.dial = busyEverywhere
+		a := l.assistant("outbound", nil)
+		l.locked(func() { l.draining = true })
+		c, err := l.Place(t.Context(), l.DB, Order{Owner: l.owner, Assistant: wire.Ref{ID: int64(a.ID)}, Phone: "+491701234567"})
+		l.must(err)
+		if got := l.stored(c.ID); got.Status != calls.Initiated || got.Node != nil {
+			t.Errorf("%+v", got)
+		}
+		l.locked(func() { l.draining = false }) // now it is the other process
+		if got := l.until(func(one calls.Call) bool { return one.Status.Final() }); got.ID != c.ID || got.Status != calls.Busy || *got.Node != l.Node {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func (l *lab) locked(f func()) {
+	l.Switchboard.mu.Lock()
+	defer l.Switchboard.mu.Unlock()
+	f()
+}
+
+// A process without a telephone line leaves its orders to one that has one.
+//
+// Contract: 5.1
+func TestOrderedWithoutALine(t *testing.T) {
+	each(t, func(l *lab) {
+		l.dial = busyEverywhere
+		a := l.assistant("outbound", nil)
+		office := &Switchboard{Deps: l.Deps, using: map[string]int{}}
+		office.Dialer, office.Node = nil, "office"
+		c, err := office.Place(t.Context(), l.DB, Order{Owner: l.owner, Assistant: wire.Ref{ID: int64(a.ID)}, Phone: "+491701234567"})
+		l.must(err)
+		if got := l.until(func(one calls.Call) bool { return one.Status.Final() }); got.ID != c.ID || got.Status != calls.Busy || *got.Node != l.Node {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// What cannot be settled with the end of a call is settled later; the end is recorded all the same.
+//
+// Contract: 14.5
+func TestSettledLater(t *testing.T) {
+	each(t, func(l *lab) {
+		failed := make(chan calls.Call, 1)
+		l.Ended = append(l.Ended, func(_ context.Context, _ *db.Tx, c calls.Call) error {
+			select {
+			case failed <- c:
+				return errors.New("not now")
+			default:
+				return nil
+			}
+		})
+		c := l.place(busyEverywhere)
+		<-l.settled
+		if got := l.stored(c.ID); got.Status != calls.Busy || !got.Settled {
+			t.Errorf("%+v", got)
+		}
+		var jobs int
+		l.must(l.DB.Get(t.Context(), &jobs, `SELECT count(*) FROM jobs WHERE kind = $1 AND args = $2`, kindSettle, fmt.Sprintf(`{"id":%d}`, c.ID)))
+		if len(failed) != 1 || jobs != 1 {
+			t.Errorf("%d tries with the end, %d later", len(failed), jobs)
+		}
+	})
+}

@@ -41,6 +41,23 @@ func TestTollFraud(t *testing.T) {
 	})
 }
 
+// TestTextsToAllowedCountries refuses texts, as it does calls, to countries that are not allowed; nothing is booked.
+//
+// Contract: 12 5.1
+func TestTextsToAllowedCountries(t *testing.T) {
+	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
+		s.Work()
+		own := s.Send("POST /user/phone-numbers/purchase", `{"phone_number":"+14155550101"}`).Want(201).Text("data.id")
+		s.House.Messaging.Phones.Countries = []string{"US"}
+		before := s.Send("GET /user/me", "").Want(200).Body
+		s.Send("POST /user/sms", `{"from":`+own+`,"to":"+491701234567","body":"x"}`).Want(400, `{"message":"Texts to this destination are not allowed."}`)
+		if after := s.Send("GET /user/me", "").Want(200).Body; string(after) != string(before) {
+			t.Errorf("%s, before %s", after, before)
+		}
+		s.Send("POST /user/sms", `{"from":`+own+`,"to":"+14155550199","body":"x"}`).Want(200)
+	})
+}
+
 // TestCallCeilings reaches the calls an account may place in a minute and in a day; deleting records makes no room.
 //
 // Contract: 1.12 5.1 6.6 16.5

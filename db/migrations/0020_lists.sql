@@ -81,12 +81,16 @@ CREATE INDEX list_counts_days ON list_counts (list, account_id, created_at) WHER
 {{sqlite}}     VALUES ('leads', OLD.account_id, OLD.created_at, OLD.campaign_id, OLD.status, -1),
 {{sqlite}}         ('leads', NEW.account_id, NEW.created_at, NEW.campaign_id, NEW.status, 1); END;
 {{postgres}} CREATE FUNCTION count_leads() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-{{postgres}}     IF TG_OP <> 'INSERT' THEN INSERT INTO list_changes (list, account_id, created_at, campaign_id, status, n)
-{{postgres}}         SELECT 'leads', account_id, created_at / 86400000000 * 86400000000, campaign_id, status, -count(*)
-{{postgres}}         FROM gone WHERE parent_id IS NULL GROUP BY 2, 3, 4, 5
-{{postgres}}     ; END IF ; IF TG_OP <> 'DELETE' THEN INSERT INTO list_changes (list, account_id, created_at, campaign_id, status, n)
+{{postgres}}     IF TG_OP = 'INSERT' THEN INSERT INTO list_changes (list, account_id, created_at, campaign_id, status, n)
 {{postgres}}         SELECT 'leads', account_id, created_at / 86400000000 * 86400000000, campaign_id, status, count(*)
 {{postgres}}         FROM come WHERE parent_id IS NULL GROUP BY 2, 3, 4, 5
+{{postgres}}     ; ELSIF TG_OP = 'DELETE' THEN INSERT INTO list_changes (list, account_id, created_at, campaign_id, status, n)
+{{postgres}}         SELECT 'leads', account_id, created_at / 86400000000 * 86400000000, campaign_id, status, -count(*)
+{{postgres}}         FROM gone WHERE parent_id IS NULL GROUP BY 2, 3, 4, 5
+{{postgres}}     ; ELSE INSERT INTO list_changes (list, account_id, created_at, campaign_id, status, n)
+{{postgres}}         SELECT 'leads', account_id, created_at / 86400000000 * 86400000000, campaign_id, status, sum(n)
+{{postgres}}         FROM (SELECT *, 1 AS n FROM come UNION ALL SELECT *, -1 FROM gone) AS changed WHERE parent_id IS NULL
+{{postgres}}         GROUP BY 2, 3, 4, 5 HAVING sum(n) <> 0
 {{postgres}}     ; END IF ; RETURN NULL ; END $$;
 {{postgres}} CREATE TRIGGER leads_come AFTER INSERT ON leads REFERENCING NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION count_leads();
 {{postgres}} CREATE TRIGGER leads_go AFTER DELETE ON leads REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION count_leads();

@@ -42,7 +42,9 @@ func S3(t testing.TB) string {
 }
 
 // Empty starts a store in which a bucket can be made by the holder of an access key, and gives its address.
-func Empty(t testing.TB, bucket, accessKey string) string { return (&s3{bucket: bucket, key: accessKey}).start(t) }
+func Empty(t testing.TB, bucket, accessKey string) string {
+	return (&s3{bucket: bucket, key: accessKey}).start(t)
+}
 
 func (s *s3) start(t testing.TB) string {
 	s.objects, s.parts = map[string]object{}, map[string]map[int][]byte{}

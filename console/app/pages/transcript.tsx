@@ -24,7 +24,8 @@ export function linesOf(events: Event[]): Line[] {
       case 'speech.start':
       case 'speech.end':
         if (e.type === 'speech.end') paused[e.data.side] = e.ms
-        else if (e.ms - (paused[e.data.side] ?? e.ms) > longPause) began[e.data.side] = e.ms // after a sound without words
+        else if (e.ms - (paused[e.data.side] ?? e.ms) > longPause)
+          began[e.data.side] = e.ms // after a sound without words
         else began[e.data.side] ??= e.ms
         return []
       case 'turn.user': {

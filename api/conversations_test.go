@@ -192,8 +192,8 @@ func TestConversationPages(t *testing.T) {
 		s.Send("GET /user/conversations?cursor=x", "").Want(422, `{"message":"The selected cursor is invalid.","errors":{"cursor":["The selected cursor is invalid."]}}`)
 		s.Send("GET /user/conversations?type=x", "").WantError("type: The selected type is invalid.")
 		long := strings.Repeat("A", 513) // decodes, but is no cursor
-		s.Send("GET /user/conversations?cursor="+long+"&per_page=0&type=x", "").Want(422, `{"message":"The per page field must be at least 1. (and 2 more errors)","errors":{`+
-			`"per_page":["The per page field must be at least 1."],"cursor":["The selected cursor is invalid."],"type":["The selected type is invalid."]}}`)
+		s.Send("GET /user/conversations?cursor="+long+"&per_page=0&type=x", "").Want(422, `{"message":"The per page field must be between 1 and 100. (and 2 more errors)","errors":{`+
+			`"per_page":["The per page field must be between 1 and 100."],"cursor":["The selected cursor is invalid."],"type":["The selected type is invalid."]}}`)
 		s.Send("GET /user/webhook-deliveries?cursor=x&status=y", "").WantError("cursor: The selected cursor is invalid.", "status: The selected status is invalid.")
 	})
 }

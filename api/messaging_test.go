@@ -117,6 +117,8 @@ func TestSenders(t *testing.T) {
 		}
 		s.Send("GET /user/whatsapp/senders?status=x", "").Want(422, `{"message":"The given data was invalid.","errors":{"status":["The selected status is invalid."]}}`)
 		s.Send("PUT /sim/whatsapp/senders/1", `{"status":"suspended","quality_rating":"RED","messaging_limit":250}`).Want(200, one.Body) // not seen yet
+		s.Send("PUT /sim/whatsapp/senders/1", `{"phone_number":"+14155551000"}`).Want(422, `{"message":"A sender with this phone number exists already."}`)
+		s.Send("PUT /sim/whatsapp/senders/1", `{"phone_number":"+14155559999"}`).Want(200, one.Body)
 		template := s.Send("POST /sim/whatsapp/senders/1/templates", `{"name":"hello","language":"de","category":"marketing","body_text":"Hallo {{1}}.","variables":["name"]}`).Want(200,
 			`{"data":{"id":1,"name":"hello","language":"de","category":"marketing","status":"approved","body_text":"Hallo {{1}}.","variables":["name"],"has_variables":true,"status_detail":"approved","rejected_reason":null,"last_synced_at":"`+now+`"}}`)
 		for _, state := range []string{"pending", "rejected", "paused", "disabled", "draft"} {
@@ -141,7 +143,7 @@ func TestSenders(t *testing.T) {
 			t.Error("the sender was synchronised early")
 		}
 		advance(s, time.Minute)
-		if got := s.Send("GET /user/whatsapp/senders?status=all", "").Want(200); got.Text("data.0.status_detail") != "suspended" || got.Text("data.0.quality_rating") != "RED" || got.Text("data.0.messaging_limit_formatted") != "250 / 24hr" || got.Text("data.0.last_synced_at") == now {
+		if got := s.Send("GET /user/whatsapp/senders?status=all", "").Want(200); got.Text("data.0.status_detail") != "suspended" || got.Text("data.0.quality_rating") != "RED" || got.Text("data.0.phone_number") != "+14155559999" || got.Text("data.0.messaging_limit_formatted") != "250 / 24hr" || got.Text("data.0.last_synced_at") == now {
 			t.Errorf("after 5 minutes: %s", got.Body)
 		}
 		if count("") != 1 {

@@ -76,8 +76,8 @@ func (a *API) newSimSender(ctx context.Context, in *newSimSenderIn) (data[sender
 	if err != nil {
 		return data[senderOut]{}, err
 	}
-	state := messaging.SenderState{DisplayName: in.DisplayName, Status: messaging.SenderStatus(in.Status), Quality: in.Quality, Limit: in.Limit.V.value, LimitKnown: !in.Limit.V.unknown}
-	s, err := a.Sim.AddSender(ctx, id, sim.NewSender{Phone: in.Phone, AssistantID: assistant, SenderState: state})
+	state := messaging.SenderState{Phone: in.Phone, DisplayName: in.DisplayName, Status: messaging.SenderStatus(in.Status), Quality: in.Quality, Limit: in.Limit.V.value, LimitKnown: !in.Limit.V.unknown}
+	s, err := a.Sim.AddSender(ctx, id, sim.NewSender{AssistantID: assistant, SenderState: state})
 	return data[senderOut]{senderOf(s)}, err
 }
 
@@ -96,7 +96,7 @@ func (a *API) changeSimSender(ctx context.Context, in *simSenderIn) (data[sender
 		}
 	}
 	s, err := a.Sim.ChangeSender(ctx, id, in.ID, func(st *messaging.SenderState) {
-		st.DisplayName = in.DisplayName.Or(st.DisplayName)
+		st.Phone, st.DisplayName = in.Phone.Or(st.Phone), in.DisplayName.Or(st.DisplayName)
 		st.Status = messaging.SenderStatus(in.Status.Or(string(st.Status)))
 		st.Quality = in.Quality.Or(st.Quality)
 		if in.Limit.Set {

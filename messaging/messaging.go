@@ -50,6 +50,7 @@ type Gateway interface {
 
 // SenderState is what the platform says of a sender.
 type SenderState struct {
+	Phone       string // empty = as known here
 	DisplayName string
 	Status      SenderStatus
 	Quality     string
@@ -184,7 +185,7 @@ func (Nobody) Send(context.Context, Outgoing) (string, error) { return "", errNo
 
 // Sender leaves everything as it is known.
 func (Nobody) Sender(_ context.Context, s Sender) (SenderState, error) {
-	return SenderState{s.DisplayName, s.Status, s.Quality, s.Limit, s.LimitKnown}, nil
+	return SenderState{s.Phone, s.DisplayName, s.Status, s.Quality, s.Limit, s.LimitKnown}, nil
 }
 
 // Templates has none.

@@ -35,6 +35,16 @@ func (m *Messaging) Attach(ctx context.Context, tx *db.Tx, owner int64, n NewSen
 	return s, err
 }
 
+// Free refuses a phone number that another sender than except has.
+func (m *Messaging) Free(ctx context.Context, q db.Q, phone string, except int64) error {
+	var taken bool
+	err := q.Get(ctx, &taken, `SELECT EXISTS (SELECT 1 FROM wa_senders WHERE phone_number = $1 AND id <> $2)`, phone, except)
+	if err == nil && taken {
+		err = senderExists()
+	}
+	return err
+}
+
 func senderExists() error {
 	return fault.New(fault.Invalid, "SENDER_EXISTS", "A sender with this phone number exists already.")
 }

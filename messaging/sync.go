@@ -37,8 +37,13 @@ func (m *Messaging) SyncSender(ctx context.Context, s Sender, now time.Time) err
 	if err != nil {
 		return err
 	}
-	_, err = m.DB.Exec(ctx, `UPDATE wa_senders SET display_name = $1, status = $2, quality_rating = $3, messaging_limit = $4, limit_known = $5, synced_at = $6, updated_at = $6 WHERE id = $7`,
-		state.DisplayName, state.Status, state.Quality, state.Limit, state.LimitKnown, db.At(now), s.ID)
+	var phone *string
+	if state.Phone != "" {
+		phone = &state.Phone
+	}
+	_, err = m.DB.Exec(ctx, `UPDATE wa_senders SET phone_number = coalesce($1, phone_number), display_name = $2, status = $3, quality_rating = $4, messaging_limit = $5,
+		limit_known = $6, synced_at = $7, updated_at = $7 WHERE id = $8`,
+		phone, state.DisplayName, state.Status, state.Quality, state.Limit, state.LimitKnown, db.At(now), s.ID)
 	return err
 }
 

@@ -20,6 +20,7 @@ import (
 type platformSender struct {
 	Ref         string                 `db:"ref"`
 	Account     int64                  `db:"account_id"`
+	Phone       string                 `db:"phone_number"`
 	DisplayName string                 `db:"display_name"`
 	Status      messaging.SenderStatus `db:"status"`
 	Quality     string                 `db:"quality_rating"`
@@ -28,7 +29,7 @@ type platformSender struct {
 }
 
 func (p platformSender) state() messaging.SenderState {
-	return messaging.SenderState{DisplayName: p.DisplayName, Status: p.Status, Quality: p.Quality, Limit: p.Limit, LimitKnown: p.LimitKnown}
+	return messaging.SenderState{Phone: p.Phone, DisplayName: p.DisplayName, Status: p.Status, Quality: p.Quality, Limit: p.Limit, LimitKnown: p.LimitKnown}
 }
 
 type platformTemplate struct {
@@ -50,13 +51,12 @@ func (p platformTemplate) state() messaging.TemplateState {
 }
 
 const (
-	senderColumns   = `ref, account_id, display_name, status, quality_rating, messaging_limit, limit_known`
+	senderColumns   = `ref, account_id, phone_number, display_name, status, quality_rating, messaging_limit, limit_known`
 	templateColumns = `ref, sender_ref, name, language, category, status, body_text, variables, asks_call_permission, rejected_reason`
 )
 
 // NewSender is a sender that appears at the platform.
 type NewSender struct {
-	Phone       string
 	AssistantID *int64
 	messaging.SenderState
 }
@@ -72,7 +72,8 @@ func (s *Sim) AddSender(ctx context.Context, account int64, n NewSender) (messag
 		if err != nil {
 			return err
 		}
-		made, err = s.messaging.Attach(ctx, tx, account, messaging.NewSender{Phone: n.Phone, DisplayName: n.DisplayName, Carrier: CarrierName, Ref: ref, AssistantID: n.AssistantID, State: n.SenderState})
+		made, err = s.messaging.Attach(ctx, tx, account, messaging.NewSender{Phone: n.Phone, DisplayName: n.DisplayName, Carrier: CarrierName, Ref: ref, AssistantID: n.AssistantID,
+			State: n.SenderState})
 		return err
 	})
 	return made, err
@@ -80,8 +81,8 @@ func (s *Sim) AddSender(ctx context.Context, account int64, n NewSender) (messag
 
 func addSender(ctx context.Context, q db.Q, account int64, n messaging.SenderState) (ref string, err error) {
 	ref = "sim_" + uuid.NewString()
-	_, err = q.Exec(ctx, `INSERT INTO sim_senders (`+senderColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		ref, account, n.DisplayName, n.Status, n.Quality, n.Limit, n.LimitKnown)
+	_, err = q.Exec(ctx, `INSERT INTO sim_senders (`+senderColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		ref, account, n.Phone, n.DisplayName, n.Status, n.Quality, n.Limit, n.LimitKnown)
 	return ref, err
 }
 
@@ -98,8 +99,11 @@ func (s *Sim) ChangeSender(ctx context.Context, account, id int64, change func(*
 		}
 		state := p.state()
 		change(&state)
-		_, err := tx.Exec(ctx, `UPDATE sim_senders SET display_name = $1, status = $2, quality_rating = $3, messaging_limit = $4, limit_known = $5 WHERE ref = $6`,
-			state.DisplayName, state.Status, state.Quality, state.Limit, state.LimitKnown, p.Ref)
+		if err := s.messaging.Free(ctx, tx, state.Phone, ours.ID); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `UPDATE sim_senders SET phone_number = $1, display_name = $2, status = $3, quality_rating = $4, messaging_limit = $5, limit_known = $6 WHERE ref = $7`,
+			state.Phone, state.DisplayName, state.Status, state.Quality, state.Limit, state.LimitKnown, p.Ref)
 		return err
 	})
 	if err == nil && sync {
@@ -178,7 +182,7 @@ type Gateway struct{ *Sim }
 
 // Join makes a sender at the platform for whoever asks: here nobody has to prove anything.
 func (g Gateway) Join(ctx context.Context, n messaging.Joining) (messaging.Joined, error) {
-	state := messaging.SenderState{DisplayName: n.DisplayName, Status: messaging.SenderOnline, Quality: "GREEN", LimitKnown: true}
+	state := messaging.SenderState{Phone: n.Phone, DisplayName: n.DisplayName, Status: messaging.SenderOnline, Quality: "GREEN", LimitKnown: true}
 	if state.DisplayName == "" {
 		state.DisplayName = n.Phone
 	}

@@ -10,6 +10,7 @@ CREATE TABLE sim_faults (
 CREATE TABLE sim_senders (
     ref             TEXT PRIMARY KEY,
     account_id      BIGINT NOT NULL,
+    phone_number    TEXT NOT NULL,
     display_name    TEXT NOT NULL,
     status          TEXT NOT NULL,
     quality_rating  TEXT NOT NULL,

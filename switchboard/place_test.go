@@ -40,22 +40,26 @@ func TestStatementsOfAnAttempt(t *testing.T) {
 		<-l.settled
 	}
 	one()
-	mu.Lock()
-	sent = nil
-	mu.Unlock()
+	var least []string // of one attempt: others have what runs beside
 	for range attempts {
+		mu.Lock()
+		sent = nil
+		mu.Unlock()
 		one()
+		mu.Lock()
+		if least == nil || len(sent) < len(least) {
+			least = sent
+		}
+		mu.Unlock()
 	}
-	mu.Lock()
-	defer mu.Unlock()
 	commits := 0
-	for _, s := range sent {
+	for _, s := range least {
 		if s == "commit" {
 			commits++
 		}
 	}
-	if slack := attempts / 2; len(sent) > attempts*most+slack || commits > attempts*2+slack { // what runs beside
-		t.Errorf("%d attempts sent %d statements in %d transactions, want %d in 2 each; the first:\n%s", attempts, len(sent), commits, most, strings.Join(sent[:most], "\n"))
+	if len(least) > most || commits > 2 {
+		t.Errorf("an attempt sent %d statements in %d transactions, want %d in 2:\n%s", len(least), commits, most, strings.Join(least, "\n"))
 	}
 }
 

@@ -206,6 +206,25 @@ func TestListFilters(t *testing.T) {
 	})
 }
 
+// A call recorded as a node's that the node does not have, because the answer to its commit was lost, lapses beside those
+// that it holds.
+func TestRenewWhatIsHeld(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		ctx, c := t.Context(), New(d)
+		owner := account(t, d)
+		add := func() Call {
+			return must[Call](t)(c.Create(ctx, d, NewCall{Owner: owner, Type: Outbound, AssistantName: "D", Currency: "USD", Node: "n1", Lease: -time.Minute}))
+		}
+		held, missed := add(), add()
+		if lost := must[[]ID](t)(c.Renew(ctx, d, "n1", time.Minute, []ID{held.ID})); len(lost) != 0 {
+			t.Errorf("lost %v", lost)
+		}
+		if left := must[[]Call](t)(c.Orphans(ctx, d, 10)); len(left) != 1 || left[0].ID != missed.ID {
+			t.Errorf("orphans %+v, want call %d", left, missed.ID)
+		}
+	})
+}
+
 func TestLeasesAndStops(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ctx, c := t.Context(), New(d)

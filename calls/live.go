@@ -25,11 +25,13 @@ func (c *Calls) Free(ctx context.Context, q db.Q, id ID, node string) (bool, err
 	return n > 0, err
 }
 
-// Renew extends the leases of a node's live calls and returns the calls among held that are not its own any more.
+// Renew extends the leases of the live calls that a node holds and returns those among held that are not its own any
+// more. A call that is only recorded as the node's is left to lapse: nobody there would ever end it.
 func (c *Calls) Renew(ctx context.Context, q db.Q, node string, lease time.Duration, held []ID) (lost []ID, err error) {
+	in, ids := db.In(3, held)
 	var own []ID
-	err = q.Select(ctx, &own, `UPDATE calls SET lease_real = $1 WHERE node = $2 AND status IN ('initiated', 'ringing', 'in-progress') RETURNING id`,
-		int64(db.At(time.Now().Add(lease))), node)
+	err = q.Select(ctx, &own, `UPDATE calls SET lease_real = $1 WHERE node = $2 AND status IN ('initiated', 'ringing', 'in-progress') AND id IN `+in+` RETURNING id`,
+		append([]any{int64(db.At(time.Now().Add(lease))), node}, ids...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -75,8 +75,9 @@ type Account struct {
 	Tools          func(ctx context.Context, q db.Q, owner accounts.ID, ids []int64) ([]int64, error)
 	// RunningCampaign reports whether an in-progress campaign uses the assistant.
 	RunningCampaign func(ctx context.Context, q db.Q, id ID) (bool, error)
-	// MayAdd reports whether the plan allows one assistant more than have.
-	MayAdd func(ctx context.Context, q db.Q, owner accounts.ID, have int) (bool, error)
+	// Most is how many assistants the plan allows, nil = any number. Others that ask wait until the transaction ends, so that
+	// two creations cannot both count themselves in.
+	Most func(ctx context.Context, tx *db.Tx, owner accounts.ID) (*int64, error)
 }
 
 // Assistants is the room.
@@ -228,15 +229,15 @@ func (s *Assistants) Create(ctx context.Context, owner accounts.ID, c Change) (A
 }
 
 func (s *Assistants) mayAdd(ctx context.Context, tx *db.Tx, owner accounts.ID) error {
-	if s.account.MayAdd == nil {
+	if s.account.Most == nil {
 		return nil
 	}
-	have, err := db.Count(ctx, tx, "assistants", `account_id = $1`, false, int64(owner))
-	if err != nil {
+	most, err := s.account.Most(ctx, tx, owner)
+	if most == nil || err != nil {
 		return err
 	}
-	ok, err := s.account.MayAdd(ctx, tx, owner, have)
-	if err == nil && !ok {
+	have, err := db.Count(ctx, tx, "assistants", `account_id = $1`, false, int64(owner))
+	if err == nil && accounts.Reached(most, int64(have)) {
 		err = fault.New(fault.Forbidden, "", "You have reached the maximum number of assistants allowed by your plan.")
 	}
 	return err

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"parley/db"
@@ -253,6 +254,32 @@ func TestPlanLimit(t *testing.T) {
 	if code, _ := l.send("POST", "/a", with(`"name":7`)); code != 422 {
 		t.Error("the plan was asked before the rules:", code)
 	}
+}
+
+// TestPlanLimitAtOnce has the last place of a plan taken by many at the same moment.
+//
+// Contract: 4.5 16.5
+func TestPlanLimitAtOnce(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		l := newLab(t, d)
+		l.create("")
+		l.limit = 2
+		var all sync.WaitGroup
+		var made atomic.Int32
+		for range 8 {
+			all.Go(func() {
+				if code, body := l.send("POST", "/a", with("")); code < 300 {
+					made.Add(1)
+				} else if code != 403 {
+					t.Error(code, body)
+				}
+			})
+		}
+		all.Wait()
+		if n := made.Load(); n != 1 {
+			t.Errorf("%d created in one place", n)
+		}
+	})
 }
 
 // TestRunningCampaignKeepsTheType turns a dialling assistant inbound.

@@ -46,7 +46,7 @@ type lab struct {
 	srv  *wire.Server
 
 	running map[ID]bool
-	limit   int
+	limit   int64
 }
 
 type boxOfGlass struct{}
@@ -114,7 +114,10 @@ func newLab(t *testing.T, d *db.DB) *lab {
 		Knowledgebases:  mine(ownKB),
 		Tools:           mine(ownTool, ownTool+1),
 		RunningCampaign: func(_ context.Context, _ db.Q, id ID) (bool, error) { return l.running[id], nil },
-		MayAdd:          func(_ context.Context, _ db.Q, _ accounts.ID, have int) (bool, error) { return have < l.limit, nil },
+		Most: func(ctx context.Context, tx *db.Tx, owner accounts.ID) (*int64, error) {
+			_, err := accounts.New(d, accounts.Plan{}).LockPlan(ctx, tx, owner)
+			return &l.limit, err
+		},
 	})
 	l.serve()
 	return l

@@ -187,9 +187,9 @@ func (h *House) assistants(context.Context) error {
 		RunningCampaign: func(ctx context.Context, q db.Q, id assistants.ID) (bool, error) {
 			return h.Campaigns.Uses(ctx, q, int64(id))
 		},
-		MayAdd: func(ctx context.Context, q db.Q, owner accounts.ID, have int) (bool, error) {
-			plan, err := h.Accounts.Plan(ctx, q, owner)
-			return !accounts.Reached(plan.MaxAssistants, int64(have)), err
+		Most: func(ctx context.Context, tx *db.Tx, owner accounts.ID) (*int64, error) {
+			plan, err := h.Accounts.LockPlan(ctx, tx, owner)
+			return plan.MaxAssistants, err
 		},
 	})
 	h.Folders, h.Labels = assistants.Folders(h.DB), assistants.Labels(h.DB)

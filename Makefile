@@ -5,7 +5,7 @@ FUZZTIME ?= 30s
 FUZZ     ?= .
 STATIC   := CGO_ENABLED=0 go build -trimpath -ldflags='-s -w'
 
-.PHONY: build run test aimock spec types deps assets check race bench bench-talk bench-parts fuzz golden postgres help
+.PHONY: build run test quick aimock spec types deps assets check race bench bench-talk bench-parts fuzz golden postgres help
 
 build: assets ## one static binary: bin/parley
 	$(STATIC) -o bin/parley ./cmd/parley
@@ -19,6 +19,9 @@ test: deps assets aimock spec types ## all tests, on SQLite and PostgreSQL
 	@go test -timeout 20m ./... >test.log 2>&1; status=$$?; cat test.log; [ $$status -eq 0 ] && exit 0; \
 	again=$$(awk '/^FAIL\t/ {print $$2}' test.log | sort -u); [ -n "$$again" ] || exit 1; \
 	echo "once more, one package at a time: $$again"; go test -count=1 -p 1 -timeout 20m $$again
+
+quick: assets ## the fast tests, in less than a minute: all but those with processes, browsers and the built-in engines
+	@go test $$(go list ./... | grep -vE '/(cmd/parley|console|providers/builtin)$$')
 
 aimock: ## the OpenAI-compatible client against an independent fake of npm, its faults included
 	@[ -d node_modules/@copilotkit/aimock ] || npm install --no-save --no-audit --no-fund --silent @copilotkit/aimock@1.43.0

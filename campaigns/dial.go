@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"parley/db"
+	"parley/fault"
 	"parley/wire"
 )
 
@@ -66,6 +67,9 @@ func (c *Campaigns) work(ctx context.Context, one Campaign, open bool, now time.
 // next places one call. The locked row makes it the only one that counts the campaign's calls.
 func (c *Campaigns) next(ctx context.Context, tx *db.Tx, id ID, open bool, now time.Time) (placed bool, err error) {
 	one, err := lock(ctx, tx, id)
+	if fault.Is(err, fault.NotFound) {
+		return false, nil // deleted meanwhile
+	}
 	if err != nil || one.Status != InProgress {
 		return false, err
 	}
@@ -193,6 +197,9 @@ func (c *Campaigns) Settle(ctx context.Context, tx *db.Tx, e Ended) error {
 		return err
 	}
 	one, err := lock(ctx, tx, l.CampaignID)
+	if fault.Is(err, fault.NotFound) {
+		return nil // removed in this moment
+	}
 	if err != nil {
 		return err
 	}

@@ -37,6 +37,7 @@ type DB struct {
 	node        string // names this opening among the processes that share the database
 	clock       clock
 	bell        bell
+	again       func(err error) // hears why a transaction begins again; nil = nobody
 }
 
 // Do runs fn in one transaction (BEGIN IMMEDIATE on SQLite). An error from fn, or a panic, rolls it back.
@@ -47,6 +48,9 @@ func (d *DB) Do(ctx context.Context, fn func(tx *Tx) error) error {
 		err := d.once(ctx, fn)
 		if err == nil || try == 5 || !d.dialect.again(err) {
 			return err
+		}
+		if d.again != nil {
+			d.again(err)
 		}
 		select {
 		case <-ctx.Done():

@@ -22,6 +22,7 @@ type settings struct {
 	conns       int
 	manual      bool
 	statements  func(sql string)
+	again       func(err error)
 }
 
 // Synchronous sets how hard SQLite pushes a commit to the disk: FULL (default: what was acknowledged survives
@@ -34,6 +35,9 @@ func Conns(n int) Option { return func(s *settings) { s.conns = n } }
 // Statements has fn hear every statement that is sent to PostgreSQL, transactions' BEGIN and COMMIT included: for measuring.
 func Statements(fn func(sql string)) Option { return func(s *settings) { s.statements = fn } }
 
+// Again has fn hear why a transaction begins again, see [DB.Do]: for measuring. On PostgreSQL it was in a deadlock.
+func Again(fn func(err error)) Option { return func(s *settings) { s.again = fn } }
+
 // Manual makes durable time stand still until it is advanced, see [DB.Now].
 func Manual() Option { return func(s *settings) { s.manual = true } }
 
@@ -43,7 +47,7 @@ func Open(ctx context.Context, url string, opts ...Option) (*DB, error) {
 	for _, o := range opts {
 		o(&s)
 	}
-	d := &DB{url: url, node: rand.Text()}
+	d := &DB{url: url, node: rand.Text(), again: s.again}
 	var err error
 	switch scheme, path, _ := strings.Cut(url, ":"); scheme {
 	case "sqlite":

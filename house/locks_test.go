@@ -1,0 +1,162 @@
+package house_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"parley/accounts"
+	"parley/agent"
+	"parley/api/apitest"
+	"parley/audio"
+	"parley/billing"
+	"parley/calls"
+	"parley/campaigns"
+	"parley/db"
+	"parley/db/dbtest"
+	"parley/fault"
+	"parley/lines"
+	"parley/providers/builtin/responder"
+	"parley/switchboard"
+	"parley/voice"
+	"parley/wire"
+)
+
+// busy is a telephone network where nobody has time.
+type busy struct{}
+
+func (busy) Dial(context.Context, lines.Destination, func(int)) (lines.Leg, error) {
+	return nil, &lines.DialError{Code: 486}
+}
+
+func deaf(context.Context, voice.Listening) (voice.Transcriber, error) {
+	return nil, errors.New("nobody is heard")
+}
+
+type mute struct{}
+
+func (mute) Speak(context.Context, voice.Speech) iter.Seq2[audio.Frame, error] {
+	return func(func(audio.Frame, error) bool) {}
+}
+
+// Whoever needs several rows of an account takes them in one order: a call that ends, its campaign, the campaign's leads or
+// the account, the balance. Here campaigns are dialled, stopped and deleted, calls are placed,
+// refused and settled, money is paid in and set aside, terms change and counts are folded, all at once: PostgreSQL must not
+// have to break a deadlock, and afterwards no money is set aside and no call goes on.
+func TestLocksAreTakenInOneOrder(t *testing.T) {
+	var broken atomic.Int32
+	s := apitest.New(t, dbtest.Postgres(t, db.Again(func(err error) {
+		broken.Add(1)
+		t.Log(err)
+	})))
+	h, ctx := s.House, context.Background()
+	h.Switchboard.Dialer, h.Switchboard.CallsPerMinute = busy{}, 0
+	h.Switchboard.Engines = switchboard.Engines{Default: "builtin", Ears: map[string]voice.OpenTranscriber{"builtin": deaf},
+		Mouths: map[string]voice.Synthesizer{"builtin": mute{}},
+		Minds:  map[string]func(string) agent.Model{"builtin": func(string) agent.Model { return responder.Model{} }}}
+	slowly := func(ctx context.Context, tx *db.Tx, _ calls.Call) error { // others come between the call and its campaign
+		_, err := tx.Exec(ctx, `SELECT pg_sleep(0.01)`)
+		return err
+	}
+	h.Switchboard.Ended = append([]func(context.Context, *db.Tx, calls.Call) error{slowly}, h.Switchboard.Ended...)
+	s.Work()
+	owner := accounts.ID(1)
+	must := func(err error) {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	do := func(f func(tx *db.Tx) error) { must(s.DB.Do(ctx, f)) }
+	_, err := s.DB.Exec(ctx, `INSERT INTO phone_numbers (id, account_id, number, country_code, type, state, created_at, updated_at)
+		VALUES (7, 1, '+4930123456', 'DE', 'normal', 'active', 1, 1)`)
+	must(err)
+	desk := s.Send("POST /user/assistant", `{"name":"Desk","voice_id":1,"language_id":1,"type":"outbound","mode":"pipeline","timezone":"UTC","initial_message":"Hello.","system_prompt":"You sell maps.","llm_model_id":1,"phone_number_id":7}`).Want(201).ID("data.id")
+	list := func(n int) campaigns.ID {
+		one, err := h.Campaigns.Create(ctx, int64(owner), campaigns.Settings{Name: fmt.Sprint("C", n), AssistantID: desk, Timezone: "UTC", MaxParallel: 5, Start: "00:00", End: "23:59",
+			Days: []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}}, -1)
+		must(err)
+		for i := range 10 {
+			_, err := h.Campaigns.AddLead(ctx, int64(owner), campaigns.NewLead{Contact: campaigns.Contact{Phone: fmt.Sprintf("+49170%06d", n*100+i)}, Campaign: one.ID})
+			must(err)
+		}
+		_, err = h.Campaigns.Start(ctx, int64(owner), one.ID)
+		must(err)
+		return one.ID
+	}
+	const rounds = 8
+	var whole, beside sync.WaitGroup
+	var done atomic.Bool
+	many := func(f func(i int)) {
+		whole.Go(func() {
+			for i := range rounds {
+				f(i)
+			}
+		})
+	}
+	meanwhile := func(f func(i int)) {
+		beside.Go(func() {
+			for i := 0; !done.Load(); i++ {
+				f(i)
+			}
+		})
+	}
+	many(func(i int) {
+		id := list(i)
+		must(h.Campaigns.Tick(ctx, s.DB.Now()))
+		must(h.Campaigns.Delete(ctx, int64(owner), id))
+	})
+	many(func(i int) { list(1000 + i) })
+	for range 2 {
+		meanwhile(func(int) { must(h.Campaigns.Tick(ctx, s.DB.Now())) })
+		meanwhile(func(int) { must(s.DB.FoldCounts(ctx)) })
+	}
+	many(func(i int) {
+		_, err := h.Switchboard.Place(ctx, s.DB, switchboard.Order{Owner: owner, Assistant: wire.Ref{ID: desk}, Phone: "+491701234567"})
+		if err != nil && !fault.Is(err, fault.TooMany) {
+			t.Error(err)
+		}
+	})
+	many(func(i int) {
+		do(func(tx *db.Tx) error {
+			return h.Billing.Credit(ctx, tx, owner, "top_up", fmt.Sprint("t", i), wire.MoneyUnit, "")
+		})
+	})
+	many(func(i int) {
+		ref := fmt.Sprint("message:", i)
+		do(func(tx *db.Tx) error { return h.Billing.Hold(ctx, tx, owner, ref, wire.MoneyUnit) })
+		do(func(tx *db.Tx) error { return h.Billing.Release(ctx, tx, owner, ref) })
+	})
+	meanwhile(func(int) {
+		_, err := h.Accounts.SetTerms(ctx, s.DB, owner, accounts.Terms{})
+		must(err)
+	})
+	many(func(i int) {
+		_, err := h.Calls.Block(ctx, owner, fmt.Sprintf("+49170%06d", 100000+i*100), "asked")
+		must(err)
+	})
+	whole.Wait()
+	done.Store(true)
+	beside.Wait()
+	if n := broken.Load(); n > 0 {
+		t.Errorf("%d deadlocks", n)
+	}
+	all, err := h.Campaigns.List(ctx, s.DB, int64(owner))
+	must(err)
+	for _, one := range all {
+		_, _ = h.Campaigns.Stop(ctx, int64(owner), one.ID, false) // some have stopped
+	}
+	h.Switchboard.Drain(ctx)
+	for open := 1; open > 0 && !t.Failed(); runtime.Gosched() { // what has no holder is settled by a job
+		must(s.DB.Get(ctx, &open, `SELECT count(*) FROM calls WHERE NOT settled`))
+	}
+	var bal billing.Balance
+	must(s.DB.Get(ctx, &bal, `SELECT balance, held FROM balances WHERE account_id = 1`))
+	if bal.Held != 0 {
+		t.Errorf("%d is set aside for nothing", bal.Held)
+	}
+}

@@ -64,6 +64,13 @@ func TestCounts(t *testing.T) {
 		}
 		w.check()
 		w.equalByKey()
+		w.exec(`DELETE FROM campaigns WHERE id = 2`) // with its leads
+		w.exec(`DELETE FROM folders WHERE id = 1`)   // its assistants are in none
+		w.check()
+		if err := d.FoldCounts(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.equalByKey()
 		for table := range map[string]bool{"calls": true, "leads": true} {
 			w.exec(`DELETE FROM ` + table)
 		}

@@ -11,6 +11,7 @@ import (
 	"parley/calls"
 	"parley/db"
 	"parley/db/dbtest"
+	"parley/jobs"
 	"parley/lines"
 	"parley/wire"
 )
@@ -129,6 +130,20 @@ func TestSettledLater(t *testing.T) {
 		l.must(l.DB.Get(t.Context(), &jobs, `SELECT count(*) FROM jobs WHERE kind = $1 AND args = $2`, kindSettle, fmt.Sprintf(`{"id":%d}`, c.ID)))
 		if len(failed) != 1 || jobs != 1 {
 			t.Errorf("%d tries with the end, %d later", len(failed), jobs)
+		}
+	})
+}
+
+// What follows from a call follows once, however often it is asked for.
+//
+// Contract: 14.5
+func TestSettledWithItsEndOnce(t *testing.T) {
+	each(t, func(l *lab) {
+		c := l.place(busyEverywhere)
+		<-l.settled
+		l.must(l.settleJob(t.Context(), jobs.Job{Args: []byte(fmt.Sprintf(`{"id":%d}`, c.ID))}))
+		if n := len(l.settled); n > 0 {
+			t.Errorf("settled %d times more", n)
 		}
 	})
 }

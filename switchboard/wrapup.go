@@ -36,8 +36,8 @@ func (s *Switchboard) later(ctx context.Context, tx *db.Tx, id calls.ID) error {
 	return s.Jobs.Add(ctx, tx, jobs.New{Kind: kindSettle, Args: callArgs{id}, Unique: fmt.Sprintf("settle:%d", id), Priority: jobs.High})
 }
 
-// wrapUp closes the record and settles the call or queues what follows, in one transaction. The record of a call is not given up because the
-// database is away for a while.
+// wrapUp closes the record and settles the call or queues what follows, in one transaction. The record of a call is not
+// given up because the database is away for a while.
 func (s *Switchboard) wrapUp(l *live, o calls.Over, events ...calls.Event) {
 	if o.At.IsZero() {
 		o.At = time.Now()
@@ -87,6 +87,9 @@ func (s *Switchboard) settleJob(ctx context.Context, job jobs.Job) error {
 	}
 	if err != nil {
 		return err
+	}
+	if call.Settled {
+		return nil // with its end, or by another run of this job
 	}
 	if call.Status.Live() {
 		return fmt.Errorf("call %d has not ended", call.ID)

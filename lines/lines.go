@@ -145,6 +145,8 @@ const (
 	Drained                      // every queued sample was sent; Pos = Played. Not after Clear
 	HeldOn                       // the far end put us on hold
 	HeldOff                      // and took us back
+	SpeechFaded                  // the far end made no sound for a window, at the end of speech or inside it; At is the last sound
+	SpeechBack                   // it goes on, without having been taken for over; SpeechEnd may come instead
 	PlayStart                    // the first sample of an utterance (queued after silence or Clear) was sent; Pos is its position
 )
 

@@ -11,6 +11,7 @@ import (
 type caller struct {
 	ears     *listener
 	speaking bool
+	faded    time.Time // since when that is without sound; zero = with sound
 	open     bool      // sound or words since the last turn
 	awaiting bool      // the turn is over, its final transcript is on the way
 	ever     bool      // any sound in this call
@@ -52,6 +53,11 @@ func (s *Session) notice(ev lines.Event) {
 		s.speechStarts(ev.At)
 	case lines.SpeechEnd:
 		s.speechEnds(ev.At)
+	case lines.SpeechFaded:
+		s.caller.faded = ev.At
+	case lines.SpeechBack:
+		s.caller.faded = time.Time{}
+		s.armGate()
 	case lines.Digit:
 		s.key(ev.Digit, ev.At)
 	case lines.Drained:
@@ -69,6 +75,7 @@ func (s *Session) speechStarts(at time.Time) {
 		c.onset = at
 	}
 	c.speaking, c.ever, c.unheard = true, true, false
+	c.faded = time.Time{}
 	s.openTurn(at)
 	s.off(endpointAlarm, patienceAlarm)
 	s.resetQuiet(at)
@@ -359,6 +366,8 @@ func (s *Session) gate(now time.Time) {
 	case now.Before(s.gateAt(t)):
 		s.set(gateAlarm, s.gateAt(t))
 		return
+	case !c.faded.IsZero() && c.faded.Before(s.gateAt(t)):
+		return // asked again when the sound is back
 	}
 	text := c.text()
 	words := len(plainWords(text))

@@ -33,7 +33,8 @@ var update = flag.Bool("update", false, "rewrite the lower half of testdata/*.ca
 // A .call file is a call: above the dashes what the caller does and how slow the engines are, below what must happen.
 //
 //	set KEY VALUE…            a setting of the conversation
-//	caller AT FOR WORDS…      speaks; "-" makes a sound without words
+//	caller AT FOR WORDS…      speaks; "-" makes a sound without words; "lingers" before them: the detector hears 0.3 s more
+//	fade AT · back AT         the sound of speech is gone and returns
 //	tone AT FOR HZ            and beeps
 //	type AT TEXT · key AT K · hint AT TEXT · hold AT FOR · hangup AT · stop AT REASON
 //	llm DELAY TEXT…           one answer; [tool NAME FOR] runs a tool, [end] hangs up, [fail] fails, [stall] never goes on
@@ -171,6 +172,9 @@ func (w *world) parseLine(f []string) {
 		pcm := make([]int16, int64(w.dur(f[2]))*8000/int64(time.Second))
 		audio.GenSignal(pcm, 8000, 0, audio.Tone{Hz: hz, Level: 0.3})
 		w.at(f[1], func(w *world) { w.media.Utter(pcm) })
+	case "fade", "back": // inside speech
+		kind := map[string]lines.EventKind{"fade": lines.SpeechFaded, "back": lines.SpeechBack}[f[0]]
+		w.at(f[1], func(w *world) { w.notice(lines.Event{Kind: kind}) })
 	case "type":
 		w.at(f[1], func(w *world) { w.session.Say(w.t.Context(), rest(2)) })
 	case "hint":
@@ -280,7 +284,11 @@ const (
 
 // speaks plays a sound of the caller to the detector and its words to the recognisers.
 func (w *world) speaks(at, dur time.Duration, words []string) {
-	sound := true
+	sound, late := true, endLate
+	if words[0] == "lingers" { // the detector says speech for longer than there is sound
+		words, late = words[1:], 300*time.Millisecond
+		w.steps = append(w.steps, step{at + dur + endLate, func(w *world) { w.notice(lines.Event{Kind: lines.SpeechFaded, At: w.began.Add(at + dur)}) }})
+	}
 	if words[0] == "-" {
 		words = nil
 	} else if words[0] == "quietly" { // too quiet for the detector
@@ -289,7 +297,7 @@ func (w *world) speaks(at, dur time.Duration, words []string) {
 	if sound {
 		w.steps = append(w.steps,
 			step{at + onsetLate, func(w *world) { w.notice(lines.Event{Kind: lines.SpeechStart, At: w.began.Add(at)}) }},
-			step{at + dur + endLate, func(w *world) { w.notice(lines.Event{Kind: lines.SpeechEnd, At: w.began.Add(at + dur)}) }})
+			step{at + dur + late, func(w *world) { w.notice(lines.Event{Kind: lines.SpeechEnd, At: w.began.Add(at + dur)}) }})
 	}
 	for i, word := range words {
 		w.steps = append(w.steps, step{at + dur*time.Duration(i+1)/time.Duration(len(words)), func(w *world) {

@@ -80,11 +80,13 @@ func (l *lab) answered(t *testing.T, cfg voice.Config, u utterance, noisy bool) 
 	return r
 }
 
-// interrupted makes a sound into a long answer and reports whether that stopped.
-func (l *lab) interrupted(t *testing.T, cfg voice.Config, u utterance) bool {
+// interrupted makes a sound into a long answer and tells how long after its beginning that stopped; 0 = it did not.
+func (l *lab) interrupted(t *testing.T, cfg voice.Config, u utterance) time.Duration {
 	c := &caller{lab: l, said: u, from: 2 * time.Second, answer: 6 * time.Second, typed: "Tell me more."}
-	c.call(t, cfg)
-	return c.stopped
+	if c.call(t, cfg); c.stopped == 0 {
+		return 0
+	}
+	return c.stopped - c.from
 }
 
 const (
@@ -107,7 +109,7 @@ type caller struct {
 	mu      sync.Mutex
 	heard   []time.Duration // when the assistant began to be heard, each time
 	last    time.Duration   // when it was heard last
-	stopped bool            // an answer was
+	stopped time.Duration   // when an answer was interrupted; 0 = never
 	taken   int             // words that were recognised in earlier turns
 }
 
@@ -182,8 +184,8 @@ func (c *caller) WriteRTP(packet []byte) error {
 }
 
 func (c *caller) observe(e voice.Event) {
-	if e.Type == "barge_in" {
-		c.stopped = true
+	if e.Type == "barge_in" && c.stopped == 0 {
+		c.stopped = e.At.Sub(c.began)
 	}
 }
 

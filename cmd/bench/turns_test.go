@@ -69,8 +69,8 @@ func TestTurnTaking(t *testing.T) {
 			per100(cut[dictation], of[dictation]), ms(waits[len(waits)/2]), ms(waits[len(waits)*95/100]))
 	}
 	print("\nInterruptions: %d sounds that ask for nothing and %d that do, into an answer\n", len(lab.asides), len(lab.objections))
-	print("%-14s %6s | %31s | %s\n", "speech needed", "words", "false interruptions per 100", "objections not heard per 100")
-	print("%-14s %6s | %8s %13s %8s |\n", "", "", "all", "back-channels", "noises")
+	print("%-14s %6s | %31s | %s\n", "speech needed", "words", "false interruptions per 100", "objections: not heard per 100, stop after their beginning")
+	print("%-14s %6s | %8s %13s %8s | %8s %6s %6s\n", "", "", "all", "back-channels", "noises", "", "p50", "max")
 	for _, p := range interrupts {
 		cfg := voice.Config{EndSilence: 500 * time.Millisecond, Interruptible: true, InterruptAfter: p.after, InterruptWords: p.words}
 		var stopped, of [2]int
@@ -80,25 +80,62 @@ func TestTurnTaking(t *testing.T) {
 				kind = 1
 			}
 			of[kind]++
-			if lab.interrupted(t, cfg, u) {
+			if lab.interrupted(t, cfg, u) > 0 {
 				stopped[kind]++
 			}
 		}
-		missed := 0
+		var stops []time.Duration
 		for _, u := range lab.objections {
-			if !lab.interrupted(t, cfg, u) {
-				missed++
+			if after := lab.interrupted(t, cfg, u); after > 0 {
+				stops = append(stops, after)
 			}
 		}
-		print("%-14v %6d | %8.1f %13.1f %8.1f | %8.1f\n", p.after, p.words, per100(stopped[0]+stopped[1], of[0]+of[1]), per100(stopped[0], of[0]), per100(stopped[1], of[1]),
-			per100(missed, len(lab.objections)))
-		if missed == len(lab.objections) {
+		slices.Sort(stops)
+		missed := len(lab.objections) - len(stops)
+		if len(stops) == 0 {
 			t.Errorf("nobody can interrupt with %v", p)
+			continue
 		}
+		print("%-14v %6d | %8.1f %13.1f %8.1f | %8.1f %4.0fms %4.0fms\n", p.after, p.words, per100(stopped[0]+stopped[1], of[0]+of[1]), per100(stopped[0], of[0]), per100(stopped[1], of[1]),
+			per100(missed, len(lab.objections)), ms(stops[len(stops)/2]), ms(stops[len(stops)-1]))
 		if stopped[1] > 0 && p.after >= interrupt {
 			t.Errorf("%d noises stop an answer with %v", stopped[1], p)
 		}
 	}
+}
+
+// TestShortSounds asks at every minimum from 0.1 s to 0.9 s whether back-channels that are shorter stop an answer, and how
+// long after the minimum objections do.
+func TestShortSounds(t *testing.T) {
+	if !*all {
+		t.Skip("a figure: -args -all")
+	}
+	lab := newLab(t)
+	stopped, of := 0, 0
+	var late []time.Duration
+	for after := 100 * time.Millisecond; after <= 900*time.Millisecond; after += 50 * time.Millisecond {
+		cfg := voice.Config{EndSilence: 500 * time.Millisecond, Interruptible: true, InterruptAfter: after}
+		for _, u := range lab.asides {
+			if len(u.words) == 0 || u.length() >= after {
+				continue
+			}
+			if of++; lab.interrupted(t, cfg, u) > 0 {
+				stopped++
+			}
+		}
+		for _, u := range lab.objections {
+			if at := lab.interrupted(t, cfg, u); at > 0 {
+				late = append(late, at-after)
+			}
+		}
+	}
+	slices.Sort(late)
+	var sum time.Duration
+	for _, d := range late {
+		sum += d
+	}
+	fmt.Printf("back-channels shorter than the minimum: %d of %d stop an answer\nobjections stop it behind the minimum by %.0fms p50, %.0fms p90, %.1fms on average\n",
+		stopped, of, ms(late[len(late)/2]), ms(late[len(late)*9/10]), ms(sum)/float64(len(late)))
 }
 
 func per100(n, of int) float64 { return 100 * float64(n) / float64(max(1, of)) }

@@ -8,10 +8,11 @@ import (
 )
 
 // Turns of speech: a window at or above the threshold is voiced; while somebody speaks, one down to slack below it counts
-// as voiced too. Two voiced windows (64 ms) begin a turn, three unvoiced ones (96 ms) end it.
+// as voiced too. At or above sure, silence is a closure inside a word. Two voiced windows (64 ms) begin a turn, three unvoiced ones (96 ms) end it.
 const (
 	defaultThreshold = 0.5
 	slack            = 0.15
+	sure             = 0.9
 	beginWindows     = 2
 	endWindows       = 3
 	backlog          = 5 // windows that may wait for the detector
@@ -31,6 +32,7 @@ type ear struct {
 	newest   time.Time // when the last of them arrived
 
 	speaking bool
+	faded    bool      // and no sound in the last window
 	run      int       // windows in a row that contradict speaking
 	onset    time.Time // beginning of the first window of that run
 	voiced   time.Time // end of the last voiced window
@@ -104,13 +106,14 @@ func (e *ear) heard(p, threshold float32, post func(lines.Event)) {
 // step takes the probability of one window that ended at end.
 func (e *ear) step(p, threshold float32, end time.Time, post func(lines.Event)) {
 	if e.speaking {
+		e.follow(p, end, post)
 		if p >= threshold-slack {
 			e.run, e.voiced = 0, end
 			return
 		}
 		if e.run++; e.run == endWindows {
 			post(lines.Event{Kind: lines.SpeechEnd, At: e.voiced.Add(-e.level.hangover(e.run))})
-			e.speaking, e.run = false, 0
+			e.speaking, e.faded, e.run = false, false, 0
 		}
 		return
 	}
@@ -125,6 +128,25 @@ func (e *ear) step(p, threshold float32, end time.Time, post func(lines.Event)) 
 		e.speaking, e.run, e.voiced = true, 0, end
 		e.level.peak = 0
 		post(lines.Event{Kind: lines.SpeechStart, At: e.onset})
+	}
+}
+
+// follow tells of sound that fades while the detector says speech, and of its return. A closure inside a word is without sound
+// too, but there the detector stays sure.
+func (e *ear) follow(p float32, end time.Time, post func(lines.Event)) {
+	if e.faded {
+		if p >= sure || e.loudest > e.level.gate() {
+			e.faded = false
+			post(lines.Event{Kind: lines.SpeechBack, At: end})
+		}
+		return
+	}
+	if p >= sure {
+		return
+	}
+	if silent := e.level.hangover(0); silent >= blocksPerWindow*blockDur {
+		e.faded = true
+		post(lines.Event{Kind: lines.SpeechFaded, At: end.Add(-silent)})
 	}
 }
 
@@ -169,10 +191,12 @@ func (l *level) window(pcm []int16, speaking bool) (loudest float32) {
 	return loudest
 }
 
-// hangover is how much of the end of the last voiced window was no sound: less than 9 dB above the noise or 30 dB below the
-// loudest of the turn. run windows came after it. It is 0 when no sound is found nearby, as in loud noise.
+// gate is what a block of sound exceeds: 9 dB above the noise and 30 dB below the loudest of the turn.
+func (l *level) gate() float32 { return max(8*l.floor, l.peak/1000, quietPower) }
+
+// hangover is how much of the end of the last voiced window was no sound. run windows came after it. It is 0 when no sound is found nearby, as in loud noise.
 func (l *level) hangover(run int) time.Duration {
-	gate := max(8*l.floor, l.peak/1000, quietPower)
+	gate := l.gate()
 	last := l.n - 1 - run*blocksPerWindow
 	for back := range min(blocksSearched, last+1) {
 		if l.block[(last-back)%blocksKept] > gate {

@@ -54,6 +54,50 @@ func TestTurnsOfSpeech(t *testing.T) {
 	k.want("above every sound", len(k.kinds()), 0)
 }
 
+// lingering is a detector that goes on saying speech behind the sound, ever less sure.
+type lingering struct {
+	script
+	p float32
+}
+
+func (l *lingering) Speech(pcm []int16) float32 {
+	if p := l.script.Speech(pcm); p > 0.5 {
+		l.p = 1.05
+	}
+	l.p -= 0.035
+	return l.p
+}
+
+func TestSoundFadesBeforeSpeechEnds(t *testing.T) {
+	k := newDesk(t, Config{}, func(int) audio.Detector { return &lingering{} })
+	begin := k.now
+	k.say(flat(0, 4*1280))
+	k.say(flat(900, 2*1280))
+	k.say(flat(0, 640)) // a closure: the detector stays sure
+	k.say(flat(900, 1280))
+	k.say(flat(0, 2*1280)) // a pause
+	k.say(flat(900, 1280))
+	k.say(flat(0, 8*1280))
+	type told struct {
+		kind lines.EventKind
+		at   time.Duration
+	}
+	var got []told
+	for len(k.events) > 0 {
+		if e := <-k.events; e.Kind != lines.FirstIn {
+			got = append(got, told{e.Kind, e.At.Sub(begin)})
+		}
+	}
+	const ms = time.Millisecond
+	want := []told{{lines.SpeechStart, 660 * ms}, {lines.SpeechFaded, 1220 * ms}, {lines.SpeechBack, 1570 * ms},
+		{lines.SpeechFaded, 1700 * ms}, {lines.SpeechEnd, 1700 * ms}}
+	for i, w := range want {
+		if len(got) != len(want) || got[i].kind != w.kind || (got[i].at-w.at).Abs() > 36*ms {
+			t.Fatalf("told %v, want %v", got, want)
+		}
+	}
+}
+
 // counter says how often it was asked.
 type counter struct {
 	script
@@ -71,7 +115,7 @@ func TestDetectorRestsInSilence(t *testing.T) {
 	k.want("resets", d.resets, 1)
 	k.say(flat(900, 2560))
 	k.say(flat(0, 8000))
-	k.want("events", k.kinds(), []lines.EventKind{lines.FirstIn, lines.SpeechStart, lines.SpeechEnd})
+	k.want("events", k.kinds(), []lines.EventKind{lines.FirstIn, lines.SpeechStart, lines.SpeechFaded, lines.SpeechEnd})
 	k.want("asked again", d.asked, quietWindows+10+quietWindows)
 }
 
@@ -79,7 +123,7 @@ func TestSpeechEndsWhenPacketsStop(t *testing.T) {
 	k := newDesk(t, Config{}, func(int) audio.Detector { return script{} })
 	k.say(flat(900, 8000))
 	k.step(20)
-	k.want("events", k.kinds(), []lines.EventKind{lines.FirstIn, lines.SpeechStart, lines.SpeechEnd})
+	k.want("events", k.kinds(), []lines.EventKind{lines.FirstIn, lines.SpeechStart, lines.SpeechFaded, lines.SpeechEnd})
 }
 
 func TestEnergyDetector(t *testing.T) {

@@ -154,18 +154,28 @@ func (d *DB) alone(ctx context.Context, pool *sql.DB, fn func(context.Context, *
 // than ctx lasts, and takes another when the server had hung up before anything was sent.
 func (d *DB) on(ctx context.Context, pool *sql.DB, fn func(context.Context, *sql.Conn) error) (*sql.Conn, error) {
 	for try := 1; ; try++ {
-		c, err := pool.Conn(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if err = fn(unhurried(ctx), c); err == nil {
-			return c, nil
-		}
-		c.Close()
-		if try == 3 || !errors.Is(err, driver.ErrBadConn) {
-			return nil, err
+		c, err := attempt(ctx, pool, fn)
+		if err == nil || try == 3 || !errors.Is(err, driver.ErrBadConn) {
+			return c, err
 		}
 	}
+}
+
+// attempt is one try of on. The connection is free again unless fn went well, also when it panics: SQLite has but one that writes.
+func attempt(ctx context.Context, pool *sql.DB, fn func(context.Context, *sql.Conn) error) (*sql.Conn, error) {
+	c, err := pool.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	well := false
+	defer func() {
+		if !well {
+			c.Close()
+		}
+	}()
+	err = fn(unhurried(ctx), c)
+	well = err == nil
+	return c, err
 }
 
 // unhurried is ctx without its end, unless that is at a certain time. Watching for the end of a request takes

@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"context"
+	"database/sql/driver"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -250,4 +251,25 @@ func TestOpenRefuses(t *testing.T) {
 			t.Error(url, "was opened")
 		}
 	}
+}
+
+type grenade struct{}
+
+func (grenade) Value() (driver.Value, error) { panic("bang") }
+
+// A panic in the middle of a statement keeps no connection.
+func TestPanicFreesConnection(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		for range 30 { // more than there are connections
+			func() {
+				defer func() { _ = recover() }()
+				_, _ = d.Exec(t.Context(), `UPDATE accounts SET name = $1`, grenade{})
+			}()
+		}
+		ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
+		defer stop()
+		if _, err := d.Exec(ctx, `UPDATE accounts SET name = 'A'`); err != nil {
+			t.Fatal(err)
+		}
+	})
 }

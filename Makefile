@@ -55,7 +55,7 @@ check: ## vet, staticcheck, gofmt, rooms, builds for other machines
 	GOOS=darwin GOARCH=arm64 $(STATIC) -o /dev/null ./cmd/parley
 
 race: assets ## tests under the race detector; SQLite itself without it, which would be 40 times slower
-	go test -race -gcflags='modernc.org/...=-race=false' ./...
+	go test -race -timeout 40m -gcflags='modernc.org/...=-race=false' ./...
 
 bench: bench-talk bench-parts ## everything that is measured, with its targets
 

@@ -47,15 +47,16 @@ func sentencesOf(text string) []string {
 	return out
 }
 
-// answer finds the question of the FAQ that means the same.
+// answer finds the question of the FAQ that means the same. Of those that fit about alike, the one whose answer has more of
+// the words asked for is meant.
 func (p plan) answer(said string) (string, bool) {
 	have := words.Content(said)
 	best, score := "", 0.0
 	for _, f := range p.faq {
-		s := 0.5*words.Coverage(have, f.stems) + 0.5*words.Coverage(f.stems, have)
+		s := 0.5*words.Coverage(have, f.stems) + 0.5*words.Coverage(f.stems, have) + 0.2*words.Coverage(have, f.all)
 		if s > score {
 			best, score = f.answer, s
 		}
 	}
-	return best, score >= 0.5
+	return best, score >= 0.6
 }

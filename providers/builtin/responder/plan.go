@@ -18,7 +18,12 @@ type plan struct {
 // pair is a question with its answer.
 type pair struct {
 	question, answer string
-	stems            []string
+	stems            []string // of the question
+	all              []string // and of its answer
+}
+
+func faq(question, answer string) pair {
+	return pair{question, answer, words.Content(question), words.Content(question + " " + answer)}
 }
 
 // slot is something to find out.
@@ -87,13 +92,13 @@ func (p *plan) addFAQ(item, asked string) (question_ string) {
 	}
 	if a, ok := cutPrefixFold(item, "a:"); ok {
 		if asked != "" {
-			p.faq = append(p.faq, pair{asked, a, words.Content(asked)})
+			p.faq = append(p.faq, faq(asked, a))
 		}
 		return ""
 	}
 	if asked == "" {
 		if m := question.FindStringSubmatch(item); m != nil {
-			p.faq = append(p.faq, pair{m[1], m[2], words.Content(m[1])})
+			p.faq = append(p.faq, faq(m[1], m[2]))
 			return ""
 		}
 	}
@@ -101,7 +106,7 @@ func (p *plan) addFAQ(item, asked string) (question_ string) {
 	case strings.HasSuffix(item, "?"):
 		return item
 	case asked != "":
-		p.faq = append(p.faq, pair{asked, item, words.Content(asked)})
+		p.faq = append(p.faq, faq(asked, item))
 	case n > 0:
 		p.faq[n-1].answer += " " + item
 	}

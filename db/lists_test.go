@@ -58,6 +58,8 @@ func TestCounts(t *testing.T) {
 		writers.Wait()
 		close(done)
 		watchers.Wait()
+		w.exec(`INSERT INTO calls (account_id, uuid, type, status, ended_by, assistant_id, assistant_name, campaign_id, snapshot, input_variables, variables, evaluation, entries, answered_by, currency, created_real, created_at, updated_at)
+			VALUES (1, 'last', 'web', 'completed', 'system', 1, 'A', 1, '{}', '{}', '{}', '{}', '[]', 'human', 'USD', 1, 1, 1)`)
 		w.check()
 		if err := d.FoldCounts(t.Context()); err != nil {
 			t.Fatal(err)

@@ -20,7 +20,7 @@ test: deps assets aimock spec types ## all tests, on SQLite and PostgreSQL
 	again=$$(awk '/^FAIL\t/ {print $$2}' test.log | sort -u); [ -n "$$again" ] || exit 1; \
 	echo "once more, one package at a time: $$again"; go test -count=1 -p 1 -timeout 20m $$again
 
-quick: assets ## the fast tests, in a minute: all but those with processes, browsers, every route and the built-in engines
+quick: assets ## the fast tests: all but those with processes, browsers, every route and the built-in engines
 	@go test $$(go list ./... | grep -vE '/(api|cmd/parley|console|providers/builtin)$$')
 
 aimock: ## the OpenAI-compatible client against an independent fake of npm, its faults included

@@ -9,7 +9,7 @@
 //	flite.wasm                     speech synthesis, a WASI command
 //	silero_vad.onnx                voice detection weights (v6, 8 and 16 kHz)
 //	opus.wasm                      libopus with SIMD
-//	en-us/{mdef,means,variances,sendump,transition_matrices,noisedict,feat.params}  acoustic model of the recogniser
+//	en-us/{mdef,means,variances,sendump,transition_matrices,noisedict,feat.params}  acoustic model of the transcriber
 //	en-us/lm.bin, en-us/dict       its generic language model and pronunciations
 //
 // Browser modules are named by their import specifier, so a bundler's resolver asks for what the source says:

@@ -63,11 +63,11 @@ func (boxOfGlass) Open(s string) ([]byte, error) {
 func offer() catalog.Offer {
 	en := []string{"en"}
 	return catalog.Offer{
-		Speech: []catalog.Speech{
+		Synthesizers: []catalog.NewSynthesizer{
 			{Code: "builtin", Name: "Built-in speech", Languages: en, Voices: []catalog.NewVoice{{Code: "slt", Name: "SLT", Gender: "female"}}},
 			{Code: "cloud", Name: "Cloud speech", Languages: []string{"en", "de"}, Voices: []catalog.NewVoice{{Code: "mira", Name: "Mira", Gender: "female", Languages: []string{"de"}}}},
 		},
-		Hearing: []catalog.Hearing{{Code: "builtin", Name: "Built-in recognition", Languages: en}},
+		Transcribers: []catalog.NewTranscriber{{Code: "builtin", Name: "Built-in recognition", Languages: en}},
 		Models: []catalog.NewModel{
 			{Provider: "builtin", Code: "builtin-responder", Name: "Built-in assistant model", Types: []string{"llm"}},
 			{Provider: "builtin", Code: "builtin-realtime", Name: "Built-in realtime", Types: []string{"multimodal", "dualplex"}, Languages: en,

@@ -13,8 +13,8 @@ func BuiltIn() Offer {
 		{Code: "kal", Name: "KAL", Gender: "male", Accent: "American"},
 	}
 	return Offer{
-		Speech:  []Speech{{Code: "builtin", Name: "Built-in speech", Languages: english, Voices: voices}},
-		Hearing: []Hearing{{Code: "builtin", Name: "Built-in recognition", Languages: english}},
+		Synthesizers: []NewSynthesizer{{Code: "builtin", Name: "Built-in speech", Languages: english, Voices: voices}},
+		Transcribers: []NewTranscriber{{Code: "builtin", Name: "Built-in recognition", Languages: english}},
 		Models: []NewModel{
 			{Provider: "builtin", Code: "builtin-responder", Name: "Built-in assistant model", Types: []string{LLM}, Languages: english},
 			{Provider: "builtin", Code: "builtin-realtime", Name: "Built-in realtime model", Types: []string{string(Multimodal), string(Dualplex)},
@@ -31,16 +31,16 @@ func (o Offer) OpenAI(chat, speech, transcription string, healthy func() bool) O
 		o.Models = append(o.Models, NewModel{Provider: code, Code: chat, Name: chat, Types: []string{LLM}, Temperature: true, Healthy: healthy})
 	}
 	if speech != "" {
-		s := Speech{Code: code, Name: "OpenAI-compatible speech", Healthy: healthy}
+		s := NewSynthesizer{Code: code, Name: "OpenAI-compatible speech", Healthy: healthy}
 		for _, v := range []NewVoice{{Name: "Alloy"}, {Name: "Ash", Gender: "male"}, {Name: "Coral", Gender: "female"}, {Name: "Echo", Gender: "male"},
 			{Name: "Fable"}, {Name: "Nova", Gender: "female"}, {Name: "Onyx", Gender: "male"}, {Name: "Sage", Gender: "female"}, {Name: "Shimmer", Gender: "female"}} {
 			v.Code = strings.ToLower(v.Name)
 			s.Voices = append(s.Voices, v)
 		}
-		o.Speech = append(o.Speech, s)
+		o.Synthesizers = append(o.Synthesizers, s)
 	}
 	if transcription != "" {
-		o.Hearing = append(o.Hearing, Hearing{Code: code, Name: "OpenAI-compatible recognition", Healthy: healthy})
+		o.Transcribers = append(o.Transcribers, NewTranscriber{Code: code, Name: "OpenAI-compatible recognition", Healthy: healthy})
 	}
 	return o
 }

@@ -14,9 +14,9 @@ import (
 type Mode string
 
 const (
-	Pipeline   Mode = "pipeline"   // recogniser, language model, synthesiser
+	Pipeline   Mode = "pipeline"   // transcriber, language model, synthesizer
 	Multimodal Mode = "multimodal" // one realtime speech session
-	Dualplex   Mode = "dualplex"   // realtime session producing text, and a synthesiser
+	Dualplex   Mode = "dualplex"   // realtime session producing text, and a synthesizer
 )
 
 // LLM is the type of the text models in the lists of models; the other two types are the realtime modes.
@@ -83,12 +83,12 @@ func Open(ctx context.Context, d *db.DB, o Offer) (*Catalog, error) {
 	c := &Catalog{defaults: map[string]int64{}}
 	err := d.Do(ctx, func(tx *db.Tx) error {
 		n := numbering{tx, ctx}
-		for _, s := range o.Speech {
-			if err := c.addSpeech(n, s); err != nil {
+		for _, s := range o.Synthesizers {
+			if err := c.addSynthesizer(n, s); err != nil {
 				return err
 			}
 		}
-		for _, h := range o.Hearing {
+		for _, h := range o.Transcribers {
 			id, err := n.id("transcriber", h.Code)
 			if err != nil {
 				return err
@@ -109,8 +109,8 @@ func Open(ctx context.Context, d *db.DB, o Offer) (*Catalog, error) {
 	return c, c.choose(o.Defaults)
 }
 
-// addSpeech takes a synthesiser and its voices. They serve pipeline and dualplex.
-func (c *Catalog) addSpeech(n numbering, s Speech) error {
+// addSynthesizer takes a synthesizer and its voices. They serve pipeline and dualplex.
+func (c *Catalog) addSynthesizer(n numbering, s NewSynthesizer) error {
 	id, err := n.id("synthesizer", s.Code)
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func offer(speech ...string) Offer {
 	o := Offer{
-		Hearing: []Hearing{{Code: "builtin", Name: "Built-in recognition", Languages: []string{"en"}}},
+		Transcribers: []NewTranscriber{{Code: "builtin", Name: "Built-in recognition", Languages: []string{"en"}}},
 		Models: []NewModel{
 			{Provider: "builtin", Code: "builtin-responder", Name: "Built-in assistant model", Types: []string{LLM}},
 			{Provider: "builtin", Code: "builtin-realtime", Name: "Built-in realtime", Types: []string{"multimodal", "dualplex"},
@@ -22,7 +22,7 @@ func offer(speech ...string) Offer {
 		},
 	}
 	for _, code := range speech {
-		o.Speech = append(o.Speech, Speech{Code: code, Name: code, Languages: []string{"en"}, Voices: []NewVoice{{Code: "slt", Name: "SLT"}, {Code: "rms", Name: "RMS"}}})
+		o.Synthesizers = append(o.Synthesizers, NewSynthesizer{Code: code, Name: code, Languages: []string{"en"}, Voices: []NewVoice{{Code: "slt", Name: "SLT"}, {Code: "rms", Name: "RMS"}}})
 	}
 	return o
 }
@@ -90,7 +90,7 @@ func TestProcessesThatStartTogetherAgree(t *testing.T) {
 // Contract: 4.7
 func TestFilters(t *testing.T) {
 	o := offer("builtin")
-	o.Speech = append(o.Speech, Speech{Code: "cloud", Name: "Cloud", Voices: []NewVoice{{Code: "mira", Languages: []string{"de"}}, {Code: "any"}}})
+	o.Synthesizers = append(o.Synthesizers, NewSynthesizer{Code: "cloud", Name: "Cloud", Voices: []NewVoice{{Code: "mira", Languages: []string{"de"}}, {Code: "any"}}})
 	c, err := Open(t.Context(), dbtest.SQLite(t), o)
 	if err != nil {
 		t.Fatal(err)

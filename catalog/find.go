@@ -73,7 +73,7 @@ func (c *Catalog) DefaultVoice(languageID int64, m Mode) (Voice, bool) {
 	return Voice{}, false
 }
 
-// TranscriberFor is the recogniser of a language: the chosen one, or with 0 the language's default.
+// TranscriberFor is the transcriber of a language: the chosen one, or with 0 the language's default.
 func (c *Catalog) TranscriberFor(languageID, chosen int64) (Provider, bool) {
 	return find(c.Transcribers(Filter{LanguageID: languageID}), func(p Provider) bool { return chosen == 0 || p.ID == chosen })
 }

@@ -2,29 +2,29 @@ package catalog
 
 // Offer is what one installation has configured.
 type Offer struct {
-	Speech   []Speech
-	Hearing  []Hearing
-	Models   []NewModel
-	Defaults Defaults
+	Synthesizers []NewSynthesizer
+	Transcribers []NewTranscriber
+	Models       []NewModel
+	Defaults     Defaults
 }
 
-// Speech is a synthesiser with its voices.
-type Speech struct {
+// NewSynthesizer is a synthesizer with its voices.
+type NewSynthesizer struct {
 	Code, Name string
 	Languages  []string // ISO 639-1; nil = all of the list
 	Voices     []NewVoice
 	Healthy    func() bool // nil = always
 }
 
-// NewVoice is a voice of a synthesiser or realtime engine.
+// NewVoice is a voice of a synthesizer or realtime engine.
 type NewVoice struct {
 	Code, Name     string
 	Gender, Accent string
 	Languages      []string // nil = those of its engine
 }
 
-// Hearing is a recogniser.
-type Hearing struct {
+// NewTranscriber is a transcriber.
+type NewTranscriber struct {
 	Code, Name string
 	Languages  []string // ISO 639-1; nil = all of the list
 	Healthy    func() bool

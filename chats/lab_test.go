@@ -109,9 +109,9 @@ func newLab(t *testing.T, d *db.DB) *lab {
 		t.Fatal(err)
 	}
 	c, err := catalog.Open(t.Context(), d, catalog.Offer{
-		Speech:  []catalog.Speech{{Code: "builtin", Voices: []catalog.NewVoice{{Code: "slt"}}}},
-		Hearing: []catalog.Hearing{{Code: "builtin"}},
-		Models:  []catalog.NewModel{{Provider: "builtin", Code: "responder", Types: []string{"llm"}, Temperature: true}},
+		Synthesizers: []catalog.NewSynthesizer{{Code: "builtin", Voices: []catalog.NewVoice{{Code: "slt"}}}},
+		Transcribers: []catalog.NewTranscriber{{Code: "builtin"}},
+		Models:       []catalog.NewModel{{Provider: "builtin", Code: "responder", Types: []string{"llm"}, Temperature: true}},
 	})
 	if err != nil {
 		t.Fatal(err)

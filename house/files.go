@@ -93,24 +93,24 @@ func (h *House) transcribe(ctx context.Context, s messaging.Sender, recording []
 		return "", err
 	}
 	talk, language := h.on.Engines.Talk, "en"
-	open := talk.Ears[talk.Default]
+	open := talk.Transcribers[talk.Default]
 	if s.AssistantID != nil {
 		a, err := h.Assistants.ByID(ctx, h.DB, assistants.ID(*s.AssistantID))
 		if err == nil {
 			language = a.Language()
-			if t, ok := h.Catalog.TranscriberFor(a.LanguageID.V, a.TranscriberProviderID.V); ok && talk.Ears[t.Code] != nil {
-				open = talk.Ears[t.Code]
+			if t, ok := h.Catalog.TranscriberFor(a.LanguageID.V, a.TranscriberProviderID.V); ok && talk.Transcribers[t.Code] != nil {
+				open = talk.Transcribers[t.Code]
 			}
 		}
 	}
 	if open == nil {
 		return "", nil
 	}
-	ear, err := open(ctx, voice.Listening{Rate: sound.Rate, Languages: []string{language}})
+	t, err := open(ctx, voice.Transcription{Rate: sound.Rate, Languages: []string{language}})
 	if err != nil {
 		return "", err
 	}
-	return voice.Transcribe(ear, sound.PCM)
+	return voice.Transcribe(t, sound.PCM)
 }
 
 // extension is how the name of a file of a type ends.

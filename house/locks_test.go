@@ -34,7 +34,7 @@ func (busy) Dial(context.Context, lines.Destination, func(int)) (lines.Leg, erro
 	return nil, &lines.DialError{Code: 486}
 }
 
-func deaf(context.Context, voice.Listening) (voice.Transcriber, error) {
+func deaf(context.Context, voice.Transcription) (voice.Transcriber, error) {
 	return nil, errors.New("nobody is heard")
 }
 
@@ -56,9 +56,9 @@ func TestLocksAreTakenInOneOrder(t *testing.T) {
 	})))
 	h, ctx := s.House, context.Background()
 	h.Switchboard.Dialer, h.Switchboard.CallsPerMinute = busy{}, 0
-	h.Switchboard.Engines = switchboard.Engines{Default: "builtin", Ears: map[string]voice.OpenTranscriber{"builtin": deaf},
-		Mouths: map[string]voice.Synthesizer{"builtin": mute{}},
-		Minds:  map[string]func(string) agent.Model{"builtin": func(string) agent.Model { return responder.Model{} }}}
+	h.Switchboard.Engines = switchboard.Engines{Default: "builtin", Transcribers: map[string]voice.OpenTranscriber{"builtin": deaf},
+		Synthesizers: map[string]voice.Synthesizer{"builtin": mute{}},
+		Models:       map[string]func(string) agent.Model{"builtin": func(string) agent.Model { return responder.Model{} }}}
 	slowly := func(ctx context.Context, tx *db.Tx, _ calls.Call) error { // others come between the call and its campaign
 		_, err := tx.Exec(ctx, `SELECT pg_sleep(0.01)`)
 		return err

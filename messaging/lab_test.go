@@ -127,9 +127,9 @@ func newLab(t *testing.T, d *db.DB) *lab {
 		return l.billing.Credit(ctx, tx, ada.ID, "test", "start", 100*wire.MoneyUnit, "")
 	}))
 	c, err := catalog.Open(ctx, d, catalog.Offer{
-		Speech:  []catalog.Speech{{Code: "builtin", Voices: []catalog.NewVoice{{Code: "slt"}}}},
-		Hearing: []catalog.Hearing{{Code: "builtin"}},
-		Models:  []catalog.NewModel{{Provider: "builtin", Code: "responder", Types: []string{"llm"}, Temperature: true}},
+		Synthesizers: []catalog.NewSynthesizer{{Code: "builtin", Voices: []catalog.NewVoice{{Code: "slt"}}}},
+		Transcribers: []catalog.NewTranscriber{{Code: "builtin"}},
+		Models:       []catalog.NewModel{{Provider: "builtin", Code: "responder", Types: []string{"llm"}, Temperature: true}},
 	})
 	l.must(err)
 	a := assistants.New(d, c, glass{}, assistants.Account{})

@@ -98,11 +98,11 @@ func (p *phone) recognise(ctx context.Context, pcm []int16) []HeardText {
 }
 
 func (p *phone) words(ctx context.Context, pcm []int16) (string, error) {
-	ear, err := p.n.deps.Hear(ctx, voice.Listening{Rate: p.media.Rate(), Languages: []string{"en"}})
+	t, err := p.n.deps.Hear(ctx, voice.Transcription{Rate: p.media.Rate(), Languages: []string{"en"}})
 	if err != nil {
 		return "", err
 	}
-	text, err := voice.Transcribe(ear, pcm)
+	text, err := voice.Transcribe(t, pcm)
 	if err != nil {
 		return "", fmt.Errorf("recognise: %w", err)
 	}

@@ -21,7 +21,7 @@ type piece struct {
 	err   error
 }
 
-// aheadMost is how many frames are made ahead; then the synthesiser waits.
+// aheadMost is how many frames are made ahead; then the synthesizer waits.
 const aheadMost = 1024
 
 // speakAhead begins to make the sound of a sentence. It ends with ctx, taken or not.
@@ -43,7 +43,7 @@ func (s *Switchboard) speakAhead(ctx context.Context, m voice.Synthesizer, sp vo
 	return a
 }
 
-// headstart is a synthesiser that has begun with its first sentence.
+// headstart is a synthesizer that has begun with its first sentence.
 type headstart struct {
 	voice.Synthesizer
 	first *ahead

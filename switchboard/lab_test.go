@@ -68,9 +68,9 @@ func newLab(t testing.TB, d *db.DB) *lab {
 		VALUES (7, $1, $2, 'DE', 'normal', 'active', 1, 1)`, l.owner, deskNumber)
 	l.must(err)
 	cat, err := catalog.Open(t.Context(), d, catalog.Offer{
-		Speech:  []catalog.Speech{{Code: "fake", Name: "Fake", Languages: []string{"en"}, Voices: []catalog.NewVoice{{Code: "v", Name: "V"}}}},
-		Hearing: []catalog.Hearing{{Code: "fake", Name: "Fake", Languages: []string{"en"}}},
-		Models:  []catalog.NewModel{{Provider: "fake", Code: "m", Name: "M", Types: []string{"llm"}}},
+		Synthesizers: []catalog.NewSynthesizer{{Code: "fake", Name: "Fake", Languages: []string{"en"}, Voices: []catalog.NewVoice{{Code: "v", Name: "V"}}}},
+		Transcribers: []catalog.NewTranscriber{{Code: "fake", Name: "Fake", Languages: []string{"en"}}},
+		Models:       []catalog.NewModel{{Provider: "fake", Code: "m", Name: "M", Types: []string{"llm"}}},
 	})
 	l.must(err)
 	runner := jobs.NewRunner(d)
@@ -80,10 +80,10 @@ func newLab(t testing.TB, d *db.DB) *lab {
 		DB: d, Jobs: runner, Calls: room, Catalog: cat, Accounts: l.people, Numbers: l, Funds: l, Files: l, Dialer: l,
 		Assistants: assistants.New(d, cat, plainBox{}, assistants.Account{Numbers: l.attachable}),
 		Engines: Engines{Default: "fake",
-			Ears:   map[string]voice.OpenTranscriber{"fake": openEar},
-			Mouths: map[string]voice.Synthesizer{"fake": tone{}},
-			Minds:  map[string]func(string) agent.Model{"fake": func(string) agent.Model { return parrot{} }},
-			Most:   map[string]int{"fake": 3}},
+			Transcribers: map[string]voice.OpenTranscriber{"fake": openTranscriber},
+			Synthesizers: map[string]voice.Synthesizer{"fake": tone{}},
+			Models:       map[string]func(string) agent.Model{"fake": func(string) agent.Model { return parrot{} }},
+			Most:         map[string]int{"fake": 3}},
 		Settled: []func(context.Context, *db.Tx, calls.Call) error{func(_ context.Context, tx *db.Tx, c calls.Call) error {
 			tx.After(func() { l.settled <- c })
 			return nil
@@ -176,7 +176,7 @@ func (l *lab) call(to string) *linetest.Leg {
 	return leg
 }
 
-// say lets the caller speak; the recogniser hears "hello there".
+// say lets the caller speak; the transcriber hears "hello there".
 func say(m *linetest.Media) {
 	now := time.Now()
 	m.Notice(lines.Event{Kind: lines.SpeechStart, At: now.Add(-300 * time.Millisecond)})
@@ -254,23 +254,23 @@ type plainBox struct{}
 func (plainBox) Seal(b []byte) (string, error) { return string(b), nil }
 func (plainBox) Open(s string) ([]byte, error) { return []byte(s), nil }
 
-// ear hears "hello there" in every turn.
-type ear struct {
+// transcriber hears "hello there" in every turn.
+type transcriber struct {
 	out chan voice.Transcript
 	end chan struct{}
 }
 
-func openEar(context.Context, voice.Listening) (voice.Transcriber, error) {
-	return &ear{make(chan voice.Transcript, 8), make(chan struct{})}, nil
+func openTranscriber(context.Context, voice.Transcription) (voice.Transcriber, error) {
+	return &transcriber{make(chan voice.Transcript, 8), make(chan struct{})}, nil
 }
 
-func (e *ear) Write([]int16) error { return nil }
-func (e *ear) EndTurn() error {
+func (e *transcriber) Write([]int16) error { return nil }
+func (e *transcriber) EndTurn() error {
 	e.out <- voice.Transcript{Text: "hello there", Final: true}
 	return nil
 }
-func (e *ear) Close() error { close(e.end); return nil }
-func (e *ear) Recv() (voice.Transcript, error) {
+func (e *transcriber) Close() error { close(e.end); return nil }
+func (e *transcriber) Recv() (voice.Transcript, error) {
 	select {
 	case t := <-e.out:
 		return t, nil

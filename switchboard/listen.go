@@ -18,16 +18,16 @@ import (
 type tap struct {
 	media lines.Media
 
-	mu     sync.Mutex
-	open   bool // the line writes to us
-	closed bool
-	tape   io.WriteCloser // nil = not recorded
-	ears   []chan []int16
+	mu        sync.Mutex
+	open      bool // the line writes to us
+	closed    bool
+	tape      io.WriteCloser // nil = not recorded
+	listeners []chan []int16
 }
 
 const (
 	mostListeners = 4
-	earRoom       = 20 // writes of about 100 ms that a listener may be behind
+	listenerRoom  = 20 // writes of about 100 ms that a listener may be behind
 )
 
 // record begins the recording; before anybody listens.
@@ -38,31 +38,31 @@ func (t *tap) record(tape io.WriteCloser) {
 
 // listen delivers both voices as one from now on, at the rate of the line; the channel is closed at its end.
 func (t *tap) listen() (heard <-chan []int16, stop func(), err error) {
-	ear := make(chan []int16, earRoom)
-	first, err := t.admit(ear)
+	listener := make(chan []int16, listenerRoom)
+	first, err := t.admit(listener)
 	if err != nil {
 		return nil, nil, err
 	}
 	if first {
 		t.media.Record(t)
 	}
-	return ear, func() {
+	return listener, func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.ears = slices.DeleteFunc(t.ears, func(c chan []int16) bool { return c == ear })
+		t.listeners = slices.DeleteFunc(t.listeners, func(c chan []int16) bool { return c == listener })
 	}, nil
 }
 
-func (t *tap) admit(ear chan []int16) (first bool, err error) {
+func (t *tap) admit(listener chan []int16) (first bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
 	case t.closed:
 		return false, calls.ErrOver
-	case len(t.ears) == mostListeners:
+	case len(t.listeners) == mostListeners:
 		return false, fault.Full(mostListeners, 5, "Too many people listen to this call.")
 	}
-	t.ears = append(t.ears, ear)
+	t.listeners = append(t.listeners, listener)
 	first, t.open = !t.open, true
 	return first, nil
 }
@@ -71,11 +71,11 @@ func (t *tap) admit(ear chan []int16) (first bool, err error) {
 func (t *tap) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.ears) > 0 {
+	if len(t.listeners) > 0 {
 		mono := mix(b)
-		for _, ear := range t.ears {
+		for _, listener := range t.listeners {
 			select {
-			case ear <- mono:
+			case listener <- mono:
 			default: // a slow listener misses it
 			}
 		}
@@ -91,10 +91,10 @@ func (t *tap) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closed = true
-	for _, ear := range t.ears {
-		close(ear)
+	for _, listener := range t.listeners {
+		close(listener)
 	}
-	t.ears = nil
+	t.listeners = nil
 	if t.tape == nil {
 		return nil
 	}

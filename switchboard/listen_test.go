@@ -30,13 +30,13 @@ func (l *lab) listenTo(_ assistants.Assistant, recorded bool) {
 	watched, _, stop, _ := l.watch(c.ID)
 	defer stop()
 	l.heard(watched, "turn.assistant") // the greeting is over
-	ear := linetest.NewLeg(lines.Info{ID: "ear", Kind: "web"})
-	l.must(l.Listen(c.ID, ear))
-	<-ear.Answered()
+	listener := linetest.NewLeg(lines.Info{ID: "listener", Kind: "web"})
+	l.must(l.Listen(c.ID, listener))
+	<-listener.Answered()
 	l.must(l.Type(l.t.Context(), c, "hello"))
 	tick, limit := time.NewTicker(10*time.Millisecond), time.After(10*time.Second)
 	defer tick.Stop()
-	for audio.Level(ear.Line().Sent()) < -60 {
+	for audio.Level(listener.Line().Sent()) < -60 {
 		select {
 		case <-tick.C:
 		case <-limit:
@@ -44,7 +44,7 @@ func (l *lab) listenTo(_ assistants.Assistant, recorded bool) {
 		}
 	}
 	l.must(l.HangUp(l.t.Context(), calls.APIHangup, c.ID))
-	<-ear.Done()
+	<-listener.Done()
 	if c = l.until(status(calls.Completed)); (c.Recording != nil) != recorded {
 		l.t.Errorf("recorded %v, want %v", c.Recording != nil, recorded)
 	}

@@ -17,79 +17,80 @@ import (
 
 // cast names the engines of an assistant's conversations.
 type cast struct {
-	ears, mouth, mind    string // providers
-	ears2, mouth2, mind2 string // fallbacks; empty = none
-	voice, voice2        string // voice codes
-	model, model2        string
+	transcriber, transcriber2 string // providers; those with a 2 are fallbacks, empty = none
+	synthesizer, synthesizer2 string
+	voice, voice2             string // voice codes
+	provider, provider2       string // of the model
+	model, model2             string
 }
 
 // cast chooses the engines of an assistant: its own, else the language's default; the fallbacks are whatever else the
 // installation has for the language. A realtime assistant is served by the same parts.
 func (s *Switchboard) cast(a assistants.Assistant) cast {
 	lang := a.LanguageID.V
-	c := cast{ears: s.Engines.Default, mouth: s.Engines.Default, mind: s.Engines.Default}
-	if t, ok := s.Catalog.TranscriberFor(lang, a.TranscriberProviderID.V); ok && s.Engines.Ears[t.Code] != nil {
-		c.ears = t.Code
+	c := cast{transcriber: s.Engines.Default, synthesizer: s.Engines.Default, provider: s.Engines.Default}
+	if t, ok := s.Catalog.TranscriberFor(lang, a.TranscriberProviderID.V); ok && s.Engines.Transcribers[t.Code] != nil {
+		c.transcriber = t.Code
 	}
 	if v, ok := s.Catalog.Voice(a.VoiceID.V); ok {
-		if s.Engines.Mouths[v.Provider] != nil {
-			c.mouth, c.voice = v.Provider, v.Code
+		if s.Engines.Synthesizers[v.Provider] != nil {
+			c.synthesizer, c.voice = v.Provider, v.Code
 		} else if v, ok := s.voiceOf(s.Engines.Default, lang); ok {
 			c.voice = v.Code
 		}
 	}
-	if p, ok := s.Catalog.Synthesizer(a.SynthesizerProviderID.V); ok && s.Engines.Mouths[p.Code] != nil && p.Code != c.mouth {
-		c.mouth = p.Code
+	if p, ok := s.Catalog.Synthesizer(a.SynthesizerProviderID.V); ok && s.Engines.Synthesizers[p.Code] != nil && p.Code != c.synthesizer {
+		c.synthesizer = p.Code
 	}
 	id := a.LLMModelID.V
 	if a.ModeOf() != catalog.Pipeline {
 		id = a.MultimodalModelID.V
 	}
-	c.mind, c.model = s.mindNames(id)
+	c.provider, c.model = s.modelNames(id)
 	s.understudies(&c, lang)
 	return c
 }
 
 func (s *Switchboard) understudies(c *cast, lang int64) {
 	for _, t := range s.Catalog.Transcribers(catalog.Filter{LanguageID: lang}) {
-		if t.Code != c.ears && s.Engines.Ears[t.Code] != nil {
-			c.ears2 = t.Code
+		if t.Code != c.transcriber && s.Engines.Transcribers[t.Code] != nil {
+			c.transcriber2 = t.Code
 			break
 		}
 	}
 	for _, p := range s.Catalog.Synthesizers(catalog.Filter{LanguageID: lang}) {
 		v, ok := s.voiceOf(p.Code, lang)
-		if p.Code != c.mouth && s.Engines.Mouths[p.Code] != nil && ok {
-			c.mouth2, c.voice2 = p.Code, v.Code
+		if p.Code != c.synthesizer && s.Engines.Synthesizers[p.Code] != nil && ok {
+			c.synthesizer2, c.voice2 = p.Code, v.Code
 			break
 		}
 	}
 	for _, m := range s.Catalog.Models(catalog.LLM) {
 		// The engine without a language model answers too differently to stand in for one in the middle of a talk.
-		if m.Provider != c.mind && m.Provider != s.Engines.Default && s.Engines.Minds[m.Provider] != nil {
-			c.mind2, c.model2 = m.Provider, m.Code
+		if m.Provider != c.provider && m.Provider != s.Engines.Default && s.Engines.Models[m.Provider] != nil {
+			c.provider2, c.model2 = m.Provider, m.Code
 			break
 		}
 	}
 }
 
-// mindNames are provider and name of a model; where it has no engine for text, those of the default.
-func (s *Switchboard) mindNames(id int64) (provider, name string) {
+// modelNames are provider and name of a model; where it has no engine for text, those of the default.
+func (s *Switchboard) modelNames(id int64) (provider, name string) {
 	for _, id := range []int64{id, s.Catalog.DefaultModel(catalog.LLM)} {
-		if m, ok := s.Catalog.Model(id); ok && s.Engines.Minds[m.Provider] != nil && m.Is(catalog.LLM) {
+		if m, ok := s.Catalog.Model(id); ok && s.Engines.Models[m.Provider] != nil && m.Is(catalog.LLM) {
 			return m.Provider, m.Code
 		}
 	}
 	return s.Engines.Default, ""
 }
 
-func (s *Switchboard) mindOf(id int64) agent.Engine {
-	provider, name := s.mindNames(id)
+func (s *Switchboard) modelOf(id int64) agent.Engine {
+	provider, name := s.modelNames(id)
 	return s.engine(provider, name)
 }
 
 func (s *Switchboard) engine(provider, name string) agent.Engine {
-	make, ok := s.Engines.Minds[provider]
+	make, ok := s.Engines.Models[provider]
 	if !ok {
 		return agent.Engine{}
 	}
@@ -109,15 +110,15 @@ func (s *Switchboard) voiceOf(provider string, lang int64) (catalog.Voice, bool)
 // providers are what a conversation of the assistant keeps busy.
 func (s *Switchboard) providers(a assistants.Assistant) []string {
 	c := s.cast(a)
-	out := []string{c.ears, c.mouth, c.mind}
+	out := []string{c.transcriber, c.synthesizer, c.provider}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
 // conversation is everything a session needs.
 func (s *Switchboard) conversation(a assistants.Assistant, l *live, c cast) (voice.Config, voice.Parts, error) {
-	if s.Engines.Ears[c.ears] == nil || s.Engines.Mouths[c.mouth] == nil || s.Engines.Minds[c.mind] == nil {
-		return voice.Config{}, voice.Parts{}, fmt.Errorf("no engines for %s, %s, %s", c.ears, c.mouth, c.mind)
+	if s.Engines.Transcribers[c.transcriber] == nil || s.Engines.Synthesizers[c.synthesizer] == nil || s.Engines.Models[c.provider] == nil {
+		return voice.Config{}, voice.Parts{}, fmt.Errorf("no engines for %s, %s, %s", c.transcriber, c.synthesizer, c.provider)
 	}
 	values := s.values(a, l.call)
 	cfg := configOf(a, values)
@@ -126,26 +127,26 @@ func (s *Switchboard) conversation(a assistants.Assistant, l *live, c cast) (voi
 	if l.call.Type == calls.Outbound {
 		cfg.Answering = answering(a, values)
 	}
-	m, err := s.mind(a, l, values, s.engine(c.mind, c.model))
+	m, err := s.thinker(a, l, values, s.engine(c.provider, c.model))
 	if err != nil {
 		return cfg, voice.Parts{}, err
 	}
 	p := voice.Parts{
-		Ears:  voice.Ears{Open: s.Engines.Ears[c.ears], Provider: c.ears},
-		Mind:  m,
-		Mouth: voice.Mouth{Synthesizer: s.Engines.Mouths[c.mouth], Provider: c.mouth},
-		Log:   s.Log.With("call", l.call.ID),
+		Transcriber: voice.NamedTranscriber{Open: s.Engines.Transcribers[c.transcriber], Provider: c.transcriber},
+		Thinker:     m,
+		Synthesizer: voice.NamedSynthesizer{Synthesizer: s.Engines.Synthesizers[c.synthesizer], Provider: c.synthesizer},
+		Log:         s.Log.With("call", l.call.ID),
 	}
-	if c.ears2 != "" {
-		p.EarsFallback = voice.Ears{Open: s.Engines.Ears[c.ears2], Provider: c.ears2}
+	if c.transcriber2 != "" {
+		p.TranscriberFallback = voice.NamedTranscriber{Open: s.Engines.Transcribers[c.transcriber2], Provider: c.transcriber2}
 	}
-	if c.mouth2 != "" {
-		p.MouthFallback = voice.Mouth{Synthesizer: s.Engines.Mouths[c.mouth2], Provider: c.mouth2, Voice: c.voice2}
+	if c.synthesizer2 != "" {
+		p.SynthesizerFallback = voice.NamedSynthesizer{Synthesizer: s.Engines.Synthesizers[c.synthesizer2], Provider: c.synthesizer2, Voice: c.voice2}
 	}
-	if c.mind2 != "" {
+	if c.provider2 != "" {
 		second := *m
-		second.engine = s.engine(c.mind2, c.model2)
-		p.MindFallback = &second
+		second.engine = s.engine(c.provider2, c.model2)
+		p.ThinkerFallback = &second
 	}
 	return cfg, p, nil
 }
@@ -257,7 +258,7 @@ func fieldsOf(schema []assistants.SchemaItem) []agent.Field {
 }
 
 // prepare readies a call's conversation while it rings: its settings stand from now on, the greeting is synthesised and
-// the recogniser made ready.
+// the transcriber made ready.
 func (s *Switchboard) prepare(l *live, a assistants.Assistant) error {
 	c := s.cast(a)
 	cfg, parts, err := s.conversation(a, l, c)
@@ -267,7 +268,7 @@ func (s *Switchboard) prepare(l *live, a assistants.Assistant) error {
 	if cfg.Greeting != "" {
 		sp := cfg.Speech
 		sp.Text, sp.Language = strings.TrimSpace(cfg.Greeting), cfg.Language
-		parts.Mouth.Synthesizer = headstart{parts.Mouth.Synthesizer, s.speakAhead(l.ctx, parts.Mouth.Synthesizer, sp)}
+		parts.Synthesizer.Synthesizer = headstart{parts.Synthesizer.Synthesizer, s.speakAhead(l.ctx, parts.Synthesizer.Synthesizer, sp)}
 	}
 	rate := rateOf(l.call.Type)
 	s.spawn(func() { s.warm(l.ctx, c, cfg, rate) })
@@ -283,13 +284,13 @@ func rateOf(t calls.Type) int {
 	return 8000
 }
 
-// warm has the recogniser made ready.
+// warm has the transcriber made ready.
 func (s *Switchboard) warm(ctx context.Context, c cast, cfg voice.Config, rate int) {
-	warm := s.Engines.Warm[c.ears]
+	warm := s.Engines.Warm[c.transcriber]
 	if warm == nil {
 		return
 	}
-	if err := warm(ctx, cfg.Listening(rate)); err != nil && ctx.Err() == nil {
-		s.Log.Debug("recogniser not made ready", "error", err)
+	if err := warm(ctx, cfg.Transcription(rate)); err != nil && ctx.Err() == nil {
+		s.Log.Debug("transcriber not made ready", "error", err)
 	}
 }

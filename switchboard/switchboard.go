@@ -57,11 +57,11 @@ type Files interface {
 
 // Engines are the engines of the installation by the code of their provider.
 type Engines struct {
-	Ears   map[string]voice.OpenTranscriber
-	Mouths map[string]voice.Synthesizer
-	Minds  map[string]func(model string) agent.Model
-	// Warm makes ready what a recogniser will be opened with, while it rings.
-	Warm map[string]func(context.Context, voice.Listening) error
+	Transcribers map[string]voice.OpenTranscriber
+	Synthesizers map[string]voice.Synthesizer
+	Models       map[string]func(model string) agent.Model
+	// Warm makes ready what a transcriber will be opened with, while it rings.
+	Warm map[string]func(context.Context, voice.Transcription) error
 	// Most is how many conversations of this process may use a provider at once; a provider that is not named has no limit.
 	Most map[string]int
 	// Default is the provider that stands in where an assistant's own has no engine of a kind.

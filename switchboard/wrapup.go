@@ -157,7 +157,7 @@ func (s *Switchboard) evaluate(ctx context.Context, c calls.Call) (wire.Scalars,
 	fields := fieldsOf(snap.Schema)
 	values := agent.Undetermined(fields)
 	if len(c.Entries.V) > 0 {
-		e := agent.Evaluation{Engine: s.mindOf(snap.ModelID), Prompt: s.promptOf(c), Fields: fields,
+		e := agent.Evaluation{Engine: s.modelOf(snap.ModelID), Prompt: s.promptOf(c), Fields: fields,
 			History: historyOf(c.Entries.V), Temperature: snap.Temperature, Observe: observe}
 		found, err := e.Run(ctx)
 		if err == nil {

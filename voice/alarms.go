@@ -20,7 +20,7 @@ const (
 	heardAlarm                 // everything queued should have been sent by now
 	whoAlarm                   // look again who picked up
 	leaveAlarm                 // the greeting of a machine is over
-	earsAlarm                  // open the recogniser again
+	reopenAlarm                // open the transcriber again
 	farewellAlarm              // the paid time is nearly over
 	noticeAlarm                // the longest duration is nearly over
 	initialAlarm               // the caller never made a sound
@@ -44,7 +44,7 @@ var alarmActions = [alarmCount]func(*Session, time.Time){
 	keypadAlarm:   func(s *Session, now time.Time) { s.keypadDone("timeout", now) },
 	whoAlarm:      (*Session).lookWho,
 	leaveAlarm:    (*Session).greetingOver,
-	earsAlarm:     func(s *Session, _ time.Time) { s.listen(s.parts.Ears, true) },
+	reopenAlarm:   func(s *Session, _ time.Time) { s.listen(s.parts.Transcriber, true) },
 	farewellAlarm: (*Session).farewell,
 	noticeAlarm:   (*Session).nearlyOver,
 	reengageAlarm: (*Session).reengage,

@@ -64,25 +64,25 @@ func (s *Session) fallback(now time.Time) {
 	case "stt":
 		s.hearAgain(now)
 	case "llm":
-		if t.thinker < 0 && t.tried == 1 && s.parts.MindFallback != nil {
+		if t.thinker < 0 && t.tried == 1 && s.parts.ThinkerFallback != nil {
 			s.warn("llm", "The model is slow. Another one was asked beside it.")
 			s.think(t, t.question)
 		}
 	case "tts":
-		if l := t.active; l != nil && l.tried == 1 && (l.maker < 0 || s.mouth.dry) && s.parts.MouthFallback.Synthesizer != nil {
+		if l := t.active; l != nil && l.tried == 1 && (l.maker < 0 || s.speaking.dry) && s.parts.SynthesizerFallback.Synthesizer != nil {
 			s.speakAgain(t, l)
 		}
 	}
 }
 
-// hearAgain does without the final transcript: it takes the words known so far, or lets another recogniser hear the
+// hearAgain does without the final transcript: it takes the words known so far, or lets another transcriber hear the
 // utterance. The slow one is replaced: what it still says would be of another time.
 func (s *Session) hearAgain(now time.Time) {
 	c := &s.caller
-	second := s.parts.EarsFallback
+	second := s.parts.TranscriberFallback
 	if text := c.text(); text != "" {
 		if second.Open == nil {
-			second = s.parts.Ears
+			second = s.parts.Transcriber
 		}
 		s.warn("stt", "The recogniser is slow. What it had so far was taken.")
 		c.awaiting = false
@@ -90,14 +90,14 @@ func (s *Session) hearAgain(now time.Time) {
 		s.callerSaid(text, now)
 		return
 	}
-	if second.Open != nil && c.ears.name != second.Provider {
+	if second.Open != nil && c.transcriber.name != second.Provider {
 		s.warn("stt", "The recogniser is slow. Another one hears the turn.")
 		s.listen(second, true)
 		s.endTurn()
 	}
 }
 
-// speakAgain lets another synthesiser say a line beside the slow one; of a line that stopped in the middle, the rest.
+// speakAgain lets another synthesizer say a line beside the slow one; of a line that stopped in the middle, the rest.
 func (s *Session) speakAgain(t *turn, l *line) {
 	s.warn("tts", "The synthesizer is slow. Another one was asked beside it.")
 	if l.start < 0 {
@@ -105,7 +105,7 @@ func (s *Session) speakAgain(t *turn, l *line) {
 		return
 	}
 	l.fix(s.media.Played(), s.pace())
-	s.mouth.dry = false
+	s.speaking.dry = false
 	r := &line{text: l.rest, tried: 1, maker: -1, start: -1, end: -1}
 	l.rest = ""
 	at := t.next
@@ -143,7 +143,7 @@ func (s *Session) giveUp(now time.Time) {
 	if t.awaiting {
 		s.caller.awaiting = false
 		s.caller.words, s.caller.partial = nil, ""
-		s.listen(s.parts.Ears, false)
+		s.listen(s.parts.Transcriber, false)
 	}
 	switch {
 	case t.then != "":

@@ -9,20 +9,20 @@ import (
 
 // caller is what is known of the other side.
 type caller struct {
-	ears     *listener
-	speaking bool
-	faded    time.Time // since when that is without sound; zero = with sound
-	open     bool      // sound or words since the last turn
-	awaiting bool      // the turn is over, its final transcript is on the way
-	ever     bool      // any sound in this call
-	onset    time.Time // of the speech that goes on, or of the last one
-	opened   time.Time // first onset of this turn
-	ended    time.Time // last voiced moment
-	decided  time.Time // when the last turn was taken to be over
-	unheard  bool      // this turn was opened by words, not by sound
-	words    []string  // final transcripts of this turn
-	partial  string
-	language string // as recognised
+	transcriber *listener
+	speaking    bool
+	faded       time.Time // since when that is without sound; zero = with sound
+	open        bool      // sound or words since the last turn
+	awaiting    bool      // the turn is over, its final transcript is on the way
+	ever        bool      // any sound in this call
+	onset       time.Time // of the speech that goes on, or of the last one
+	opened      time.Time // first onset of this turn
+	ended       time.Time // last voiced moment
+	decided     time.Time // when the last turn was taken to be over
+	unheard     bool      // this turn was opened by words, not by sound
+	words       []string  // final transcripts of this turn
+	partial     string
+	language    string // as recognised
 }
 
 func (c *caller) text() string {
@@ -104,14 +104,14 @@ func (s *Session) endSilence() time.Duration { return max(s.cfg.EndSilence, shor
 func (s *Session) openTurn(at time.Time) {
 	if !s.caller.open {
 		s.caller.open, s.caller.opened = true, at
-		s.remember(earsCommand{keep: true})
+		s.remember(hearingCommand{keep: true})
 	}
 }
 
 // heard takes a transcript.
 func (s *Session) heard(l *listener, t Transcript) {
 	c := &s.caller
-	if l != c.ears {
+	if l != c.transcriber {
 		return
 	}
 	s.failures = 0
@@ -225,7 +225,7 @@ func (s *Session) callerSaid(text string, now time.Time) {
 	at, language := c.opened, c.language
 	c.words, c.partial, c.language = nil, "", ""
 	if !c.open {
-		s.remember(earsCommand{keep: false})
+		s.remember(hearingCommand{keep: false})
 	}
 	if text == "" {
 		s.dropAwaiting()
@@ -377,7 +377,7 @@ func (s *Session) gate(now time.Time) {
 	s.interrupt(now)
 }
 
-// lastWords writes down what the caller said just before the end. The recogniser gets a second to say it.
+// lastWords writes down what the caller said just before the end. The transcriber gets a second to say it.
 func (s *Session) lastWords() {
 	c := &s.caller
 	if c.open && !c.awaiting {

@@ -16,7 +16,7 @@ type Config struct {
 
 	Language string   // ISO 639-1, primary
 	Others   []string // further languages the caller may switch to
-	Hints    []string // sentences this conversation is likely to contain, for the recogniser
+	Hints    []string // sentences this conversation is likely to contain, for the transcriber
 	Speech   Speech   // voice, speed, stability …; Text and Language are filled in per sentence
 
 	Semantic       bool          // endpoint_type "ai": an unfinished sentence is given more time
@@ -38,9 +38,9 @@ type Config struct {
 	Answering *Answering // of a call we placed: find out who picked up; nil = a person
 }
 
-// Listening is what a recogniser of this conversation is opened with on a line of rate Hz.
-func (c Config) Listening(rate int) Listening {
-	return Listening{Rate: rate, Languages: append([]string{c.Language}, c.Others...), Hints: c.Hints}
+// Transcription is what a transcriber of this conversation is opened with on a line of rate Hz.
+func (c Config) Transcription(rate int) Transcription {
+	return Transcription{Rate: rate, Languages: append([]string{c.Language}, c.Others...), Hints: c.Hints}
 }
 
 // Keypad says when a sequence of keys is complete.
@@ -61,9 +61,9 @@ type Fillers struct{ Positive, Negative, Question, Neutral []string }
 
 // Parts are the engines of one conversation. A fallback may be its zero value.
 type Parts struct {
-	Ears, EarsFallback   Ears
-	Mind, MindFallback   Thinker
-	Mouth, MouthFallback Mouth
+	Transcriber, TranscriberFallback NamedTranscriber
+	Thinker, ThinkerFallback         Thinker
+	Synthesizer, SynthesizerFallback NamedSynthesizer
 
 	// Observe sees every event in order, on the session's goroutine: it must not block.
 	Observe func(Event)
@@ -73,14 +73,14 @@ type Parts struct {
 	Log   *slog.Logger // nil = the default logger
 }
 
-// Ears is a recogniser with the name it goes by in events.
-type Ears struct {
+// NamedTranscriber is a transcriber with the name it goes by in events.
+type NamedTranscriber struct {
 	Open     OpenTranscriber
 	Provider string
 }
 
-// Mouth is a synthesiser with the name it goes by in events. Voice, when set, replaces the configured voice code.
-type Mouth struct {
+// NamedSynthesizer is a synthesizer with the name it goes by in events. Voice, when set, replaces the configured voice code.
+type NamedSynthesizer struct {
 	Synthesizer
 	Provider string
 	Voice    string

@@ -15,12 +15,12 @@ const (
 // tick lets the clock of silence run or stand still and sets what hangs on it.
 func (s *Session) tick(now time.Time) {
 	answering := s.turn != nil && s.turn.kind != reengageTurn && s.turn.kind != noticeTurn
-	still := !s.quietOn || s.caller.speaking || s.mouth.sounding || answering || s.keypad != "" || s.held
+	still := !s.quietOn || s.caller.speaking || s.speaking.sounding || answering || s.keypad != "" || s.held
 	s.quiet.run(!still, now)
 	s.set(silenceAlarm, s.quiet.when(s.cfg.MaxSilence))
 	s.set(reengageAlarm, s.quiet.when(time.Duration(s.asked+1)*s.cfg.ReengageEvery))
 	s.off(initialAlarm, heardAlarm)
-	if m := s.mouth; m.sounding && !m.busy && len(m.waiting) == 0 {
+	if m := s.speaking; m.sounding && !m.busy && len(m.waiting) == 0 {
 		s.set(heardAlarm, now.Add(s.lasts(m.to-s.media.Played())+audio.FrameDur))
 	}
 	if !s.caller.ever {

@@ -60,7 +60,7 @@ func (s *Session) sounds(p play, start int64) {
 	if t != s.turn || l.fixed {
 		return
 	}
-	m := &s.mouth
+	m := &s.speaking
 	now := time.Now()
 	at := now.Add(s.lasts(start - s.media.Played()))
 	m.dry, m.to = false, max(m.to, start+1)
@@ -98,7 +98,7 @@ func (s *Session) sounds(p play, start int64) {
 
 // said: everything of a line is queued.
 func (s *Session) said(p play, end int64) {
-	m := &s.mouth
+	m := &s.speaking
 	m.busy = false
 	if l := p.line; p.turn == s.turn && !l.fixed {
 		l.done = true
@@ -113,18 +113,18 @@ func (s *Session) said(p play, end int64) {
 
 // drained: the line has nothing left to send. Inside a line that is a gap the caller waits in.
 func (s *Session) drained(now time.Time) {
-	if s.mouth.busy && s.mouth.sounding && s.turn != nil && s.turn.owed.IsZero() {
-		s.mouth.dry = true
+	if s.speaking.busy && s.speaking.sounding && s.turn != nil && s.turn.owed.IsZero() {
+		s.speaking.dry = true
 		s.owe(s.turn, now)
 		return
 	}
-	if t := s.turn; t != nil && s.mouth.sounding && !t.complete() && t.owed.IsZero() && s.media.Played() >= s.mouth.to {
+	if t := s.turn; t != nil && s.speaking.sounding && !t.complete() && t.owed.IsZero() && s.media.Played() >= s.speaking.to {
 		s.owe(t, now)
 	}
 }
 
 // settle notes that the last queued sample was sent.
-func (m *mouth) settle(s *Session, now time.Time) {
+func (m *speaking) settle(s *Session, now time.Time) {
 	if m.sounding && !m.busy && len(m.waiting) == 0 && s.media.Played() >= m.to {
 		m.quiet(s, now)
 	}
@@ -136,7 +136,7 @@ func (s *Session) lasts(n int64) time.Duration {
 }
 
 // quiet notes that nothing is queued any more, because it was heard or because it was cleared.
-func (m *mouth) quiet(s *Session, now time.Time) {
+func (m *speaking) quiet(s *Session, now time.Time) {
 	m.to = 0
 	if m.sounding {
 		m.sounding, m.dry = false, false

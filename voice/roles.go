@@ -24,7 +24,7 @@ type Transcriber interface {
 type Transcript struct {
 	Text     string
 	Final    bool
-	Language string // ISO 639-1 when the recogniser knows it, else empty
+	Language string // ISO 639-1 when the transcriber knows it, else empty
 }
 
 // Transcribe says what is spoken in a recording, at the rate that t was opened with, and closes t.
@@ -47,15 +47,15 @@ func Transcribe(t Transcriber, pcm []int16) (text string, err error) {
 	}
 }
 
-// Listening is how a Transcriber is opened.
-type Listening struct {
+// Transcription is how a Transcriber is opened.
+type Transcription struct {
 	Rate      int      // Hz of the audio that will be written
 	Languages []string // ISO 639-1, the primary first
 	Hints     []string // sentences this conversation is likely to contain: initial message, prompt, knowledge, tools
 }
 
-// OpenTranscriber opens a recogniser for one conversation.
-type OpenTranscriber func(ctx context.Context, l Listening) (Transcriber, error)
+// OpenTranscriber opens a transcriber for one conversation.
+type OpenTranscriber func(ctx context.Context, l Transcription) (Transcriber, error)
 
 // Synthesizer turns a sentence into sound.
 type Synthesizer interface {

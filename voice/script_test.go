@@ -104,13 +104,13 @@ type step struct {
 
 // world is one call in the making.
 type world struct {
-	t     *testing.T
-	cfg   Config
-	steps []step
-	show  map[string]bool
-	minds [2]*mind
-	says  [2]*synth
-	hears [2]*ear
+	t        *testing.T
+	cfg      Config
+	steps    []step
+	show     map[string]bool
+	thinkers [2]*thinker
+	says     [2]*synth
+	hears    [2]*recogniser
 
 	media   *linetest.Media
 	session *Session
@@ -131,7 +131,7 @@ func parse(t *testing.T, text string) *world {
 		EndSilence: 500 * time.Millisecond, Interruptible: true, InterruptAfter: 500 * time.Millisecond,
 		MaxDuration: 10 * time.Minute, MaxSilence: 40 * time.Second, ReengageEvery: 30 * time.Second,
 	}}
-	w.minds[0], w.says[0], w.hears[0] = &mind{w: w}, &synth{first: 200 * time.Millisecond, perChar: 60 * time.Millisecond}, newEar(100*time.Millisecond)
+	w.thinkers[0], w.says[0], w.hears[0] = &thinker{w: w}, &synth{first: 200 * time.Millisecond, perChar: 60 * time.Millisecond}, newRecogniser(100*time.Millisecond)
 	for _, l := range strings.Split(text, "\n") {
 		f := strings.Fields(l)
 		if len(f) == 0 || strings.HasPrefix(f[0], "#") {
@@ -190,10 +190,10 @@ func (w *world) parseLine(f []string) {
 		w.at(f[1], func(w *world) { w.stop(Reason(f[2])) })
 	case "llm", "llm2":
 		i := len(f[0]) - len("llm")
-		if w.minds[i] == nil {
-			w.minds[i] = &mind{w: w, src: i}
+		if w.thinkers[i] == nil {
+			w.thinkers[i] = &thinker{w: w, src: i}
 		}
-		w.minds[i].answers = append(w.minds[i].answers, reply{w.dur(f[1]), rest(2)})
+		w.thinkers[i].answers = append(w.thinkers[i].answers, reply{w.dur(f[1]), rest(2)})
 	case "tts", "tts2":
 		s := &synth{perChar: 60 * time.Millisecond}
 		w.says[len(f[0])-len("tts")] = s
@@ -207,7 +207,7 @@ func (w *world) parseLine(f []string) {
 			}
 		}
 	case "stt", "stt2":
-		e := newEar(0)
+		e := newRecogniser(0)
 		w.hears[len(f[0])-len("stt")] = e
 		if f[1] == "stall" || f[1] == "fail" {
 			e.trouble = f[1]
@@ -282,7 +282,7 @@ const (
 	endLate   = 80 * time.Millisecond
 )
 
-// speaks plays a sound of the caller to the detector and its words to the recognisers.
+// speaks plays a sound of the caller to the detector and its words to the transcribers.
 func (w *world) speaks(at, dur time.Duration, words []string) {
 	sound, late := true, endLate
 	if words[0] == "lingers" { // the detector says speech for longer than there is sound
@@ -324,17 +324,17 @@ func (w *world) run(t *testing.T) string {
 	w.stop = stop
 	defer stop(nil)
 	parts := Parts{
-		Ears: Ears{w.hears[0].open, "one"}, Mind: w.minds[0], Mouth: Mouth{Synthesizer: w.says[0], Provider: "one"},
+		Transcriber: NamedTranscriber{w.hears[0].open, "one"}, Thinker: w.thinkers[0], Synthesizer: NamedSynthesizer{Synthesizer: w.says[0], Provider: "one"},
 		Observe: w.observe, Log: slog.New(slog.DiscardHandler),
 	}
 	if w.hears[1] != nil {
-		parts.EarsFallback = Ears{w.hears[1].open, "two"}
+		parts.TranscriberFallback = NamedTranscriber{w.hears[1].open, "two"}
 	}
-	if w.minds[1] != nil {
-		parts.MindFallback = w.minds[1]
+	if w.thinkers[1] != nil {
+		parts.ThinkerFallback = w.thinkers[1]
 	}
 	if w.says[1] != nil {
-		parts.MouthFallback = Mouth{Synthesizer: w.says[1], Provider: "two"}
+		parts.SynthesizerFallback = NamedSynthesizer{Synthesizer: w.says[1], Provider: "two"}
 	}
 	w.session = New(w.cfg, w.media, parts)
 	over := make(chan struct{})
@@ -411,8 +411,8 @@ func (w *world) observe(e Event) {
 	w.out = append(w.out, fmt.Sprintf("%8.3fs %s %s", e.At.Sub(w.began).Seconds(), e.Type, data))
 }
 
-// ear is a recogniser that hears what the script says.
-type ear struct {
+// transcriber is a transcriber that hears what the script says.
+type recogniser struct {
 	delay   time.Duration
 	batch   bool
 	trouble string
@@ -421,15 +421,15 @@ type ear struct {
 	open1   *earCall
 }
 
-func newEar(delay time.Duration) *ear { return &ear{delay: delay} }
+func newRecogniser(delay time.Duration) *recogniser { return &recogniser{delay: delay} }
 
 type earCall struct {
-	e   *ear
+	e   *recogniser
 	out chan Transcript
 	end chan struct{}
 }
 
-func (e *ear) open(ctx context.Context, l Listening) (Transcriber, error) {
+func (e *recogniser) open(ctx context.Context, l Transcription) (Transcriber, error) {
 	if e.trouble == "fail" {
 		return nil, errors.New("no recogniser")
 	}
@@ -440,7 +440,7 @@ func (e *ear) open(ctx context.Context, l Listening) (Transcriber, error) {
 	return c, nil
 }
 
-func (e *ear) say(word string) {
+func (e *recogniser) say(word string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.words = append(e.words, word)
@@ -484,8 +484,8 @@ func (c *earCall) Recv() (Transcript, error) {
 
 func (c *earCall) Close() error { close(c.end); return nil }
 
-// mind answers from the script.
-type mind struct {
+// thinker answers from the script.
+type thinker struct {
 	w       *world
 	src     int
 	answers []reply
@@ -496,7 +496,7 @@ type reply struct {
 	text  string
 }
 
-func (m *mind) Think(ctx context.Context, q Thinking) iter.Seq2[Thought, error] {
+func (m *thinker) Think(ctx context.Context, q Thinking) iter.Seq2[Thought, error] {
 	m.w.answers = append(m.w.answers, agentCall{m.src, q})
 	return func(yield func(Thought, error) bool) {
 		if len(m.answers) == 0 {
@@ -512,7 +512,7 @@ func (m *mind) Think(ctx context.Context, q Thinking) iter.Seq2[Thought, error] 
 	}
 }
 
-func (m *mind) speak(ctx context.Context, text string, yield func(Thought, error) bool) {
+func (m *thinker) speak(ctx context.Context, text string, yield func(Thought, error) bool) {
 	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
 		if !strings.HasPrefix(text, "[") {
 			n := strings.IndexAny(text, ".?![")
@@ -621,7 +621,7 @@ func TestNeverSilent(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := parse(t, "set initial_message\nset wait_for_customer true\ncaller 2s 1s when do you open\nllm 300ms Nine.\n"+engines+"\nhangup 12s")
 				if strings.HasPrefix(engines, "llm ") {
-					w.minds[0].answers = w.minds[0].answers[1:]
+					w.thinkers[0].answers = w.thinkers[0].answers[1:]
 				}
 				w.run(t)
 				end := 3*time.Second + w.cfg.EndSilence

@@ -21,11 +21,11 @@ type Session struct {
 	media lines.Media
 	log   *slog.Logger
 
-	inbox chan func()      // bounded: a slow owner holds the engines back
-	plays chan play        // to the goroutine that fills the line; never more than one outstanding
-	ears  chan earsCommand // to the goroutine that reads the line
-	gone  chan struct{}    // closed when Run is over
-	wg    sync.WaitGroup
+	inbox   chan func()         // bounded: a slow owner holds the engines back
+	plays   chan play           // to the goroutine that fills the line; never more than one outstanding
+	hearing chan hearingCommand // to the goroutine that reads the line
+	gone    chan struct{}       // closed when Run is over
+	wg      sync.WaitGroup
 
 	// Everything below belongs to Run.
 	ctx    context.Context
@@ -47,14 +47,14 @@ type Session struct {
 	greetingAt time.Time // its first sound
 	failed     int       // answers in a row that could not be given
 
-	mouth    mouth
+	speaking speaking
 	quiet    quiet
 	quietOn  bool // the greeting is over
 	asked    int  // re-engagement lines of this silence
 	held     bool
 	keypad   string
 	fillers  int
-	failures int // of the recogniser in a row
+	failures int // of the transcriber in a row
 	who      *who
 }
 
@@ -68,7 +68,7 @@ func New(cfg Config, media lines.Media, parts Parts) *Session {
 	}
 	return &Session{
 		cfg: cfg, media: media, parts: parts, log: parts.Log, language: cfg.Language,
-		inbox: make(chan func(), 64), plays: make(chan play, 1), ears: make(chan earsCommand, 8), gone: make(chan struct{}),
+		inbox: make(chan func(), 64), plays: make(chan play, 1), hearing: make(chan hearingCommand, 8), gone: make(chan struct{}),
 	}
 }
 
@@ -123,7 +123,7 @@ func (s *Session) start() {
 	s.wg.Go(s.hear)
 	s.wg.Go(s.fillLine)
 	s.emit(s.began, "audio.denoise", Denoise{}) // nothing on the way suppresses noise
-	s.listen(s.parts.Ears, false)
+	s.listen(s.parts.Transcriber, false)
 	if s.cfg.MaxDuration > 0 {
 		s.set(durationAlarm, s.began.Add(s.cfg.MaxDuration))
 		s.set(noticeAlarm, s.began.Add(s.cfg.MaxDuration-noticeBefore))
@@ -171,7 +171,7 @@ func (s *Session) close() {
 		}
 	}
 	s.turn, s.stopped = nil, nil
-	s.mouth.quiet(s, now)
+	s.speaking.quiet(s, now)
 	s.remembered(s.kept...)
 	s.lastWords()
 	s.concludeWho(now)

@@ -11,10 +11,10 @@ import (
 func (s *Session) interrupt(now time.Time) {
 	t := s.turn
 	played := s.media.Clear()
-	if s.mouth.sounding && !s.mouth.dry && s.caller.speaking {
+	if s.speaking.sounding && !s.speaking.dry && s.caller.speaking {
 		s.emit(now, "barge_in", BargeIn{now.Sub(s.caller.onset).Milliseconds(), len(plainWords(s.caller.text()))})
 	}
-	s.mouth.quiet(s, now)
+	s.speaking.quiet(s, now)
 	s.off(gateAlarm, fillerAlarm, fallbackAlarm, holdingAlarm, giveUpAlarm)
 	if t.tools > 0 { // a tool's work is not broken off
 		t.hush(played, s.pace())

@@ -121,7 +121,7 @@ func (s *Session) speakFixed(text string, then Reason) {
 	if t := s.turn; t != nil {
 		t.cancel()
 		s.conclude(t, s.media.Clear())
-		s.mouth.quiet(s, now)
+		s.speaking.quiet(s, now)
 	}
 	s.settleStopped()
 	s.off(fillerAlarm, fallbackAlarm, holdingAlarm, gateAlarm)
@@ -140,8 +140,8 @@ func (s *Session) drop(t *turn) {
 
 // settle ends what has ended: sound that was heard to its end, and with it the turn.
 func (s *Session) settle(now time.Time) {
-	s.mouth.settle(s, now)
-	if t := s.turn; t != nil && t.complete() && !t.muted && !s.mouth.sounding {
+	s.speaking.settle(s, now)
+	if t := s.turn; t != nil && t.complete() && !t.muted && !s.speaking.sounding {
 		s.finish(t, now)
 	}
 	if s.turn == nil && s.caller.awaiting && s.over == "" && !s.who.busy() {

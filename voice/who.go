@@ -193,7 +193,7 @@ func (s *Session) hush(now time.Time) {
 	if t := s.turn; t != nil {
 		t.cancel()
 		s.conclude(t, s.media.Clear())
-		s.mouth.quiet(s, now)
+		s.speaking.quiet(s, now)
 		s.turn = nil
 	}
 	s.settleStopped()
@@ -258,7 +258,7 @@ func (s *Session) introduce(now time.Time) {
 	s.think(t, Thinking{Purpose: agent.PurposeTurn, Instruction: introduction + strings.ReplaceAll(w.policy.Opening, `"`, "'") + `"`})
 }
 
-// beeped reports that what was heard from a moment on is a tone, whatever a recogniser makes of it.
+// beeped reports that what was heard from a moment on is a tone, whatever a transcriber makes of it.
 func (w *who) beeped(at time.Time) bool {
 	return w.busy() && at.After(w.tone.Add(-w.length-200*time.Millisecond)) && at.Before(w.tone)
 }

@@ -92,7 +92,7 @@ func (l *lab) interrupted(t *testing.T, cfg voice.Config, u utterance) time.Dura
 const (
 	rate     = 8000
 	frame    = rate / 50
-	lateness = 120 * time.Millisecond // of the recogniser's words
+	lateness = 120 * time.Millisecond // of the transcriber's words
 	after    = 5 * time.Second        // the call goes on for that long behind the utterance
 )
 
@@ -133,8 +133,8 @@ func (c *caller) call(t *testing.T, cfg voice.Config) {
 		c.began, c.last = time.Now(), -time.Hour
 		cfg.Language, cfg.Speech, cfg.MaxDuration = "en", voice.Speech{Voice: "tone", Speed: 1}, time.Hour
 		e := instant.Engines{Answer: c.answer}
-		session := voice.New(cfg, line, voice.Parts{Ears: voice.Ears{Open: c.listen, Provider: "script"}, Mind: c,
-			Mouth: voice.Mouth{Synthesizer: e, Provider: instant.Provider}, Observe: c.observe, Log: slog.New(slog.DiscardHandler)})
+		session := voice.New(cfg, line, voice.Parts{Transcriber: voice.NamedTranscriber{Open: c.listen, Provider: "script"}, Thinker: c,
+			Synthesizer: voice.NamedSynthesizer{Synthesizer: e, Provider: instant.Provider}, Observe: c.observe, Log: slog.New(slog.DiscardHandler)})
 		var wg sync.WaitGroup
 		wg.Go(func() { session.Run(t.Context()) })
 		if c.typed != "" {
@@ -194,9 +194,9 @@ func (c *caller) Think(context.Context, voice.Thinking) iter.Seq2[voice.Thought,
 	return func(yield func(voice.Thought, error) bool) { yield(voice.Thought{Text: "This is the answer."}, nil) }
 }
 
-// listen opens the recogniser: it knows every word a little after it was spoken.
-func (c *caller) listen(context.Context, voice.Listening) (voice.Transcriber, error) {
-	e := &ear{caller: c, out: make(chan voice.Transcript, 100), over: make(chan struct{})}
+// listen opens the transcriber: it knows every word a little after it was spoken.
+func (c *caller) listen(context.Context, voice.Transcription) (voice.Transcriber, error) {
+	e := &transcriber{caller: c, out: make(chan voice.Transcript, 100), over: make(chan struct{})}
 	e.work.Go(func() {
 		for i, w := range c.said.words {
 			select {
@@ -210,7 +210,7 @@ func (c *caller) listen(context.Context, voice.Listening) (voice.Transcriber, er
 	return e, nil
 }
 
-type ear struct {
+type transcriber struct {
 	*caller
 	out  chan voice.Transcript
 	over chan struct{}
@@ -218,7 +218,7 @@ type ear struct {
 }
 
 // send gives the first n words, without those of earlier turns.
-func (e *ear) send(n int, final bool) {
+func (e *transcriber) send(n int, final bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var text []string
@@ -232,10 +232,10 @@ func (e *ear) send(n int, final bool) {
 }
 
 // Write implements voice.Transcriber.
-func (e *ear) Write([]int16) error { return nil }
+func (e *transcriber) Write([]int16) error { return nil }
 
 // EndTurn implements voice.Transcriber. The words of a turn are complete at its end, however late they would have been.
-func (e *ear) EndTurn() error {
+func (e *transcriber) EndTurn() error {
 	n, now := 0, time.Since(e.began)
 	for n < len(e.said.words) && e.from+e.said.words[n].end <= now {
 		n++
@@ -245,7 +245,7 @@ func (e *ear) EndTurn() error {
 }
 
 // Recv implements voice.Transcriber.
-func (e *ear) Recv() (voice.Transcript, error) {
+func (e *transcriber) Recv() (voice.Transcript, error) {
 	select {
 	case t := <-e.out:
 		return t, nil
@@ -255,7 +255,7 @@ func (e *ear) Recv() (voice.Transcript, error) {
 }
 
 // Close implements voice.Transcriber.
-func (e *ear) Close() error {
+func (e *transcriber) Close() error {
 	close(e.over)
 	e.work.Wait()
 	return nil

@@ -31,7 +31,7 @@ var interrupts = []struct {
 
 // TestTurnTaking holds conversations with synthetic callers through the real media plane, voice detection and turn logic,
 // in virtual time. A false cut-off is an answer that is heard before the caller's turn is over; a false interruption is an
-// answer that stops for a sound which asked for nothing. The recogniser makes no mistakes and is 120 ms late.
+// answer that stops for a sound which asked for nothing. The transcriber makes no mistakes and is 120 ms late.
 func TestTurnTaking(t *testing.T) {
 	lab := newLab(t)
 	print := func(format string, args ...any) {

@@ -11,7 +11,7 @@ import (
 // who is calling and then puts the call through (contract 4.2, 4.8, 4.9, 5.2, 14.5). Campaigns call mailboxes beside them.
 func TestWhoPicksUp(t *testing.T) {
 	t.Parallel()
-	c, _, _ := desk(t, t.TempDir(), sureEars, "PARLEY_LIMITS_PER_KEY_PER_MINUTE=0") // a busy machine asks often
+	c, _, _ := desk(t, t.TempDir(), sureWords, "PARLEY_LIMITS_PER_KEY_PER_MINUTE=0") // a busy machine asks often
 	assistant := func(settings string) int64 {
 		return c.id(c.want(201, "POST", "/user/assistant", `{"name":"Caller","voice_id":2,"language_id":1,"type":"outbound","mode":"pipeline","timezone":"UTC",
 			"initial_message":"Hello, this is the map shop.","system_prompt":"You sell maps.","llm_model_id":1,"variables":{"shop":"the map shop"}`+settings+`}`), "data", "id")

@@ -19,7 +19,7 @@ import (
 // 5.2, 10.7, 14.5).
 func TestWhoPicksUpATrunk(t *testing.T) {
 	t.Parallel()
-	c, _, _ := desk(t, t.TempDir(), sureEars, "PARLEY_LIMITS_PER_KEY_PER_MINUTE=0") // a busy machine asks often
+	c, _, _ := desk(t, t.TempDir(), sureWords, "PARLEY_LIMITS_PER_KEY_PER_MINUTE=0") // a busy machine asks often
 	mailbox := append(append(append(silence(0.3), spoken(t)...), silence(0.3)...), beeping(1000, 0.5)...)
 	phones := &telephones{sounds: map[string][]int16{
 		"49301110000": append(silence(0.3), beeping(2100, 3)...),

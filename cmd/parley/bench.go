@@ -37,7 +37,7 @@ func newBenchServe() *cobra.Command {
 	b := &bench{}
 	cmd := &cobra.Command{Use: "serve", Short: "Answer every INVITE on sip.listen with engines that take no time, to compare systems", Args: cobra.NoArgs,
 		Long: `Runs the whole server on loopback with one assistant that answers every INVITE on sip.listen, without authorisation.
-Signalling, media, voice detection, turn taking, events and call records are those of "parley serve"; recogniser, model
+Signalling, media, voice detection, turn taking, events and call records are those of "parley serve"; transcriber, model
 and voice take no time: the words are there when the turn ends, the answer is a fixed sentence, its sound a tone of 440 Hz.
 Everything is stored in a temporary folder that is removed at the end, or in --data, an empty folder.`,
 		RunE: action(func(cmd *cobra.Command, _ []string, cfg *config.Loaded) error {
@@ -132,9 +132,9 @@ func (b *bench) engines(own house.Engines) house.Engines {
 			return agent.Engine{Model: e, Provider: m.Provider, Name: m.Code}, nil
 		},
 		Talk: switchboard.Engines{Default: instant.Provider,
-			Ears:   map[string]voice.OpenTranscriber{instant.Provider: e.Listen},
-			Mouths: map[string]voice.Synthesizer{instant.Provider: e},
-			Minds:  map[string]func(string) agent.Model{instant.Provider: func(string) agent.Model { return e }}},
+			Transcribers: map[string]voice.OpenTranscriber{instant.Provider: e.Transcriber},
+			Synthesizers: map[string]voice.Synthesizer{instant.Provider: e},
+			Models:       map[string]func(string) agent.Model{instant.Provider: func(string) agent.Model { return e }}},
 	}
 }
 

@@ -116,7 +116,7 @@ func desk(t *testing.T, data string, env ...string) (c client, number string, ou
 // Contract: 4.9 5.1 5.2 5.5 14.5 18.1
 func TestCalls(t *testing.T) {
 	t.Parallel()
-	c, number, out := desk(t, t.TempDir(), sureEars)
+	c, number, out := desk(t, t.TempDir(), sureWords)
 	inbound := func(script string) int64 {
 		return c.id(c.want(200, "POST", "/sim/calls", fmt.Sprintf(`{"from":"+491701234567","to":%q,"script":%s}`, number, script)), "data", "call_id")
 	}
@@ -216,7 +216,7 @@ func sound(t *testing.T, one recorded) (long float64, both [2]int) {
 func TestKilledInACall(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	c, number, _ := desk(t, data, sureEars)
+	c, number, _ := desk(t, data, sureWords)
 	before, _ := c.money()
 	id := c.id(c.want(200, "POST", "/sim/calls", fmt.Sprintf(`{"from":"+491701234567","to":%q,"script":[{"wait_ms":20000}]}`, number)), "data", "call_id")
 	asked := time.Now()

@@ -113,7 +113,7 @@ func eachManual(t *testing.T, test func(c client, assistant int64), settings ...
 	for _, kind := range []string{"sqlite", "postgres"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			env := append([]string{"PARLEY_CLOCK_MODE=manual", "PARLEY_LIMITS_PER_KEY_PER_MINUTE=0", sureEars}, settings...)
+			env := append([]string{"PARLEY_CLOCK_MODE=manual", "PARLEY_LIMITS_PER_KEY_PER_MINUTE=0", sureWords}, settings...)
 			if kind == "postgres" {
 				env = append(env, "PARLEY_DATABASE_URL="+dbtest.PostgresURL(t))
 			}

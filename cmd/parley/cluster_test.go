@@ -49,7 +49,7 @@ func startCluster(t *testing.T, roles ...string) *cluster { return startClusterW
 // startClusterWith adds settings that all processes share.
 func startClusterWith(t *testing.T, env []string, roles ...string) *cluster {
 	url := dbtest.PostgresURL(t)
-	c := &cluster{t: t, db: dbtest.Open(t, url), hooks: map[string]string{}, env: []string{"PARLEY_DATABASE_URL=" + url, "PARLEY_BLOBS_URL=" + blobstest.S3(t), sureEars,
+	c := &cluster{t: t, db: dbtest.Open(t, url), hooks: map[string]string{}, env: []string{"PARLEY_DATABASE_URL=" + url, "PARLEY_BLOBS_URL=" + blobstest.S3(t), sureWords,
 		"PARLEY_SECRETS_KEY=" + base64.StdEncoding.EncodeToString(make([]byte, 32))}}
 	c.env = append(c.env, env...)
 	c.site = httptest.NewServer(http.HandlerFunc(c.receive))

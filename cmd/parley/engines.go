@@ -95,25 +95,25 @@ func (e *engines) forHouse() house.Engines {
 // talk are the engines of calls.
 func (e *engines) talk() switchboard.Engines {
 	out := switchboard.Engines{Default: "builtin",
-		Ears:   map[string]voice.OpenTranscriber{"builtin": e.builtin.Listen},
-		Mouths: map[string]voice.Synthesizer{"builtin": e.builtin},
-		Minds:  map[string]func(string) agent.Model{"builtin": func(string) agent.Model { return responder.Model{} }},
-		Warm:   map[string]func(context.Context, voice.Listening) error{"builtin": e.builtin.Warm},
-		Most:   map[string]int{"builtin": e.builtin.Capacity()}}
+		Transcribers: map[string]voice.OpenTranscriber{"builtin": e.builtin.Transcriber},
+		Synthesizers: map[string]voice.Synthesizer{"builtin": e.builtin},
+		Models:       map[string]func(string) agent.Model{"builtin": func(string) agent.Model { return responder.Model{} }},
+		Warm:         map[string]func(context.Context, voice.Transcription) error{"builtin": e.builtin.Warm},
+		Most:         map[string]int{"builtin": e.builtin.Capacity()}}
 	if staged != nil {
-		out.Ears["builtin"], out.Warm, out.Most = staged.ears, nil, nil
+		out.Transcribers["builtin"], out.Warm, out.Most = staged.transcriber, nil, nil
 	}
 	if e.remote == nil {
 		return out
 	}
 	if e.cfg.STTModel != "" {
-		out.Ears["openai"] = e.remote.Ears(e.cfg.STTModel)
+		out.Transcribers["openai"] = e.remote.Transcriber(e.cfg.STTModel)
 	}
 	if e.cfg.TTSModel != "" {
-		out.Mouths["openai"] = e.remote.Voice(e.cfg.TTSModel)
+		out.Synthesizers["openai"] = e.remote.Synthesizer(e.cfg.TTSModel)
 	}
 	if e.cfg.Model != "" {
-		out.Minds["openai"] = func(model string) agent.Model { return e.remote.Model(model) }
+		out.Models["openai"] = func(model string) agent.Model { return e.remote.Model(model) }
 	}
 	return out
 }
@@ -123,13 +123,13 @@ func (e *engines) phones() (voice.Synthesizer, voice.OpenTranscriber) {
 	if staged != nil {
 		return staged.phones(e.builtin), nil
 	}
-	return e.builtin, e.builtin.Listen
+	return e.builtin, e.builtin.Transcriber
 }
 
-// stage is what tests of whole calls put in the place of the built-in recogniser, whose words come late on a busy machine.
+// stage is what tests of whole calls put in the place of the built-in transcriber, whose words come late on a busy machine.
 type stage struct {
-	ears   voice.OpenTranscriber
-	phones func(own voice.Synthesizer) voice.Synthesizer
+	transcriber voice.OpenTranscriber
+	phones      func(own voice.Synthesizer) voice.Synthesizer
 }
 
 var staged *stage
@@ -148,13 +148,13 @@ func (e *engines) chat(m catalog.Model) (agent.Engine, error) {
 	return out, nil
 }
 
-// speaker is the synthesiser behind a voice's provider.
+// speaker is the synthesizer behind a voice's provider.
 func (e *engines) speaker(provider string) (voice.Synthesizer, error) {
 	switch {
 	case provider == "builtin":
 		return e.builtin, nil
 	case provider == "openai" && e.remote != nil:
-		return e.remote.Voice(e.cfg.TTSModel), nil
+		return e.remote.Synthesizer(e.cfg.TTSModel), nil
 	}
 	return nil, fmt.Errorf("the speech engine %s is not configured any more", provider)
 }

@@ -20,8 +20,8 @@ func TestMain(m *testing.M) {
 	if os.Getenv("PARLEY_TEST_PROGRAM") != "" {
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 		defer stop()
-		if name, on, _ := strings.Cut(sureEars, "="); os.Getenv(name) == on {
-			staged = stagedEars()
+		if name, on, _ := strings.Cut(sureWords, "="); os.Getenv(name) == on {
+			staged = stagedTranscriber()
 		}
 		os.Exit(run(ctx, os.Args[1:]))
 	}

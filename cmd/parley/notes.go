@@ -11,7 +11,7 @@ import (
 // longestNote bounds what is decoded of a recording: ten minutes at 48 kHz, in samples.
 const longestNote = 10 * 60 * 48000
 
-// noteRate is what recordings are converted to: every recogniser takes it.
+// noteRate is what recordings are converted to: every transcriber takes it.
 const noteRate = 16000
 
 // sound decodes a recording that a customer sent: WAV, or Opus in Ogg as telephones record it.

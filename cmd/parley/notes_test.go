@@ -15,7 +15,7 @@ import (
 	"parley/voice"
 )
 
-// noteOf is a sentence as a WAV file, at a rate that no recogniser takes.
+// noteOf is a sentence as a WAV file, at a rate that no transcriber takes.
 func noteOf(t *testing.T, words string) []byte {
 	t.Helper()
 	cfg := config.Default()

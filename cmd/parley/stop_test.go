@@ -19,9 +19,9 @@ import (
 func TestStoppedInCalls(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	c, number, _ := desk(t, data, sureEars)
+	c, number, _ := desk(t, data, sureWords)
 	c.stop(t)
-	c.serving = startServer(t, data, []string{"PARLEY_SHUTDOWN_GRACE=2", sureEars}, "--dev")
+	c.serving = startServer(t, data, []string{"PARLEY_SHUTDOWN_GRACE=2", sureWords}, "--dev")
 	ids := []int64{
 		c.id(c.want(200, "POST", "/sim/calls", fmt.Sprintf(`{"from":"+491701234567","to":%q,"script":[{"wait_ms":60000}]}`, number)), "data", "call_id"),
 		c.browser().id,
@@ -35,7 +35,7 @@ func TestStoppedInCalls(t *testing.T) {
 	if took := time.Since(began); took < 2*time.Second { // no call would have ended by itself
 		t.Errorf("stopping took %v with a grace of 2 s", took)
 	}
-	c.serving = startServer(t, data, []string{sureEars}, "--dev")
+	c.serving = startServer(t, data, []string{sureWords}, "--dev")
 	for _, id := range ids {
 		if one := c.until(id, final); one.Status != "completed" || *one.Reason != "server_shutdown" || *one.By != "system" || one.Duration < 2 || one.Recording == "" {
 			t.Errorf("%+v", one)

@@ -28,7 +28,7 @@ type walk struct {
 // Contract: 5.2 6.4 10.3 11.5 16.2 18.3
 func TestWalk(t *testing.T) {
 	data := t.TempDir()
-	server := startServer(t, data, []string{"PARLEY_CLOCK_MODE=manual", sureEars}, "--dev")
+	server := startServer(t, data, []string{"PARLEY_CLOCK_MODE=manual", sureWords}, "--dev")
 	link := regexp.MustCompile(`http://\S+/welcome\?token=\S+`).FindString(server.banner)
 	w := walk{client{server, t, ran(t, nil, "keys", "create", "--data", data, "--name", "walk")}, browsertest.New(t, []string{server.url}), server.url + "/console"}
 	w.Do(chromedp.Navigate(link))

@@ -263,7 +263,7 @@ func listenToAnswers(t testing.TB, answers []answer, conditions []condition, way
 	if err != nil {
 		t.Fatal(err)
 	}
-	img, err := engines.image(t.Context(), voice.Listening{Rate: lineRate, Languages: []string{"en"}, Hints: append(slices.Clone(practice), pickup.Sentences("en")...)})
+	img, err := engines.image(t.Context(), voice.Transcription{Rate: lineRate, Languages: []string{"en"}, Hints: append(slices.Clone(practice), pickup.Sentences("en")...)})
 	if err != nil {
 		t.Fatal(err)
 	}

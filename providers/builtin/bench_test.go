@@ -57,22 +57,22 @@ func BenchmarkSpeak(b *testing.B) {
 func BenchmarkListen(b *testing.B) {
 	for _, set := range []struct {
 		name string
-		l    voice.Listening
+		l    voice.Transcription
 	}{
 		{"telephone", telephone8k},
-		{"telephone-without-hints", voice.Listening{Rate: 8000}},
-		{"wideband", voice.Listening{Rate: 16000, Hints: practice}},
+		{"telephone-without-hints", voice.Transcription{Rate: 8000}},
+		{"wideband", voice.Transcription{Rate: 16000, Hints: practice}},
 	} {
 		if err := engines.Warm(b.Context(), set.l); err != nil {
 			b.Fatal(err)
 		}
 		for _, who := range []string{"rms", "kal16", "awb", "slt"} {
-			b.Run(set.name+"/"+who, func(b *testing.B) { benchListen(b, set.l, who) })
+			b.Run(set.name+"/"+who, func(b *testing.B) { benchTranscriber(b, set.l, who) })
 		}
 	}
 }
 
-func benchListen(b *testing.B, l voice.Listening, who string) {
+func benchTranscriber(b *testing.B, l voice.Transcription, who string) {
 	var said []providertest.Utterance
 	for _, text := range callers {
 		said = append(said, overPhone(b, text, who, l.Rate))
@@ -80,7 +80,7 @@ func benchListen(b *testing.B, l voice.Listening, who string) {
 	var used, audio, waited time.Duration
 	wrong, all := 0, 0
 	for b.Loop() {
-		tr, err := engines.Listen(b.Context(), l)
+		tr, err := engines.Transcriber(b.Context(), l)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -181,7 +181,7 @@ func BenchmarkCapacity(b *testing.B) {
 // converse is a call of three turns: the caller speaks, then is silent for as long while the assistant answers.
 func converse(b *testing.B, u providertest.Utterance, delay time.Duration) (waits []time.Duration) {
 	time.Sleep(delay)
-	tr := engines.listen(b.Context(), telephone8k, func() {})
+	tr := engines.transcribe(b.Context(), telephone8k, func() {})
 	defer func() { _ = tr.Close() }()
 	const frame = 160
 	due := time.Now()

@@ -10,20 +10,20 @@ import (
 // Engines are the built-in speech engines of one process. Nothing is loaded before it is needed. All methods may be
 // called from any goroutine.
 type Engines struct {
-	machine *machine
-	work    sync.WaitGroup  // instances in use
-	life    context.Context // of what is made for nobody in particular
-	end     context.CancelFunc
-	mouth   mouth
-	ears    ears
+	machine      *machine
+	work         sync.WaitGroup  // instances in use
+	life         context.Context // of what is made for nobody in particular
+	end          context.CancelFunc
+	synthesizing synthesizing
+	transcribing transcribing
 }
 
 // Open prepares engines that keep their compiled code in dir, the data directory. It does no I/O.
 func Open(dir string) *Engines {
 	e := &Engines{machine: &machine{dir: dir}}
 	e.life, e.end = context.WithCancel(context.Background())
-	e.mouth.init()
-	e.ears.init()
+	e.synthesizing.init()
+	e.transcribing.init()
 	return e
 }
 
@@ -31,6 +31,6 @@ func Open(dir string) *Engines {
 func (e *Engines) Close() error {
 	e.end()
 	e.work.Wait()
-	e.ears.drop()
+	e.transcribing.drop()
 	return e.machine.close()
 }

@@ -45,8 +45,8 @@ type hearingKey struct{}
 // flite reads one clause and calls take with the samples as they are made, some 16 ms at a time.
 func (e *Engines) flite(ctx context.Context, text string, d delivery, take func(pcm []int16) error) error {
 	select {
-	case e.mouth.turns <- struct{}{}:
-		defer func() { <-e.mouth.turns }()
+	case e.synthesizing.turns <- struct{}{}:
+		defer func() { <-e.synthesizing.turns }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -61,7 +61,7 @@ func (e *Engines) flite(ctx context.Context, text string, d delivery, take func(
 	return nil
 }
 
-// phones says how flite would pronounce each word, in the phone set of the recogniser; words it cannot say are left out.
+// phones says how flite would pronounce each word, in the phone set of the transcriber; words it cannot say are left out.
 func (e *Engines) phones(ctx context.Context, words []string) (map[string]string, error) {
 	spoken := map[string]string{}
 	for _, w := range words {

@@ -7,7 +7,7 @@ import (
 )
 
 // answers are what is heard of those who pick up, and what the rules were adjusted on. None of the texts is known to the
-// recogniser word by word.
+// transcriber word by word.
 var answers = []answer{
 	{pickup.Human, []sound{says("Hello?")}},
 	{pickup.Human, []sound{says("Yes?")}},

@@ -12,11 +12,11 @@ import (
 	"parley/assets"
 )
 
-// baseWords is how many of the most frequent words of English the recogniser always knows, beside those of the phrases
+// baseWords is how many of the most frequent words of English the transcriber always knows, beside those of the phrases
 // and of the conversation's own sentences. Each further thousand costs time and, past here, helps no more.
 const baseWords = 8000
 
-// band is how the recogniser hears at one sample rate.
+// band is how the transcriber hears at one sample rate.
 type band struct {
 	rate  int
 	feats string // feature parameters that differ from the model's own

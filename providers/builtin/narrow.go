@@ -11,7 +11,7 @@ import (
 // The acoustic model was trained on 16 kHz speech: 13 cepstra of 25 mel bands from 130 to 6800 Hz. A telephone carries
 // the lower bands only. Instead of feeding it speech with an empty upper half, narrow computes what its Gaussians are
 // in the cepstra of those lower bands alone: cepstra are linear in the log energies of the bands, so means and
-// variances follow, and CMN, deltas and the rest of the recogniser stay as they are.
+// variances follow, and CMN, deltas and the rest of the transcriber stay as they are.
 
 const (
 	wideBands   = 25

@@ -48,7 +48,7 @@ type making struct {
 	err   error
 }
 
-func keyOf(l voice.Listening) imageKey {
+func keyOf(l voice.Transcription) imageKey {
 	h := sha256.New()
 	for _, hint := range l.Hints {
 		fmt.Fprintf(h, "%d:%s", len(hint), hint)
@@ -57,26 +57,26 @@ func keyOf(l voice.Listening) imageKey {
 }
 
 // image returns the image for a conversation, and makes it when it is not there: some 0.5 s, the first of a rate 1.5 s.
-func (e *Engines) image(ctx context.Context, l voice.Listening) (*image, error) {
+func (e *Engines) image(ctx context.Context, l voice.Transcription) (*image, error) {
 	return e.imageOf(ctx, keyOf(l), func() (*image, error) { return e.tune(l) })
 }
 
 func (e *Engines) imageOf(ctx context.Context, key imageKey, make func() (*image, error)) (*image, error) {
-	e.ears.mu.Lock()
-	m, ok := e.ears.images[key]
+	e.transcribing.mu.Lock()
+	m, ok := e.transcribing.images[key]
 	if !ok {
 		m = &making{ready: makeSignal()}
-		e.ears.images[key] = m
+		e.transcribing.images[key] = m
 		e.work.Go(func() {
 			m.img, m.err = make()
 			close(m.ready)
 			if m.err != nil {
-				e.ears.forget(key)
+				e.transcribing.forget(key)
 			}
 		})
 	}
-	e.ears.touch(key)
-	e.ears.mu.Unlock()
+	e.transcribing.touch(key)
+	e.transcribing.mu.Unlock()
 	select {
 	case <-m.ready:
 		return m.img, m.err
@@ -113,7 +113,7 @@ func (e *Engines) base(rate int) (*image, error) {
 }
 
 // tune makes the image for conversations with the given hints.
-func (e *Engines) tune(l voice.Listening) (*image, error) {
+func (e *Engines) tune(l voice.Transcription) (*image, error) {
 	base, err := e.imageOf(context.Background(), imageKey{rate: l.Rate}, func() (*image, error) { return e.base(l.Rate) })
 	if err != nil {
 		return nil, err
@@ -223,7 +223,7 @@ func (d *decoder) freeze(parent *snapshot) (*image, error) {
 }
 
 // touch marks an image as used and lets the ones unused for longest go. e.mu is held.
-func (e *ears) touch(key imageKey) {
+func (e *transcribing) touch(key imageKey) {
 	if key.hints == [sha256.Size]byte{} {
 		return
 	}
@@ -242,13 +242,13 @@ func (e *ears) touch(key imageKey) {
 	}
 }
 
-func (e *ears) forget(key imageKey) {
+func (e *transcribing) forget(key imageKey) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.discard(key)
 }
 
-func (e *ears) discard(key imageKey) {
+func (e *transcribing) discard(key imageKey) {
 	delete(e.images, key)
 	if i := slices.Index(e.order, key); i >= 0 {
 		e.order = slices.Delete(e.order, i, i+1)

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// wordings splits text into sentences of words as they are spoken and as the recogniser's dictionary writes them:
+// wordings splits text into sentences of words as they are spoken and as the transcriber's dictionary writes them:
 // lower case, numbers and times in words.
 func wordings(text string) [][]string {
 	var all [][]string

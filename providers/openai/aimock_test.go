@@ -109,18 +109,18 @@ func TestAgainstAimock(t *testing.T) {
 		})
 	}
 	t.Run("recognition", func(t *testing.T) {
-		ears, _ := c.Ears("whisper-1")(t.Context(), voice.Listening{Rate: 16000, Languages: []string{"en"}})
-		defer ears.Close()
-		ears.Write(tone(16000, 0.5, 9000))
-		ears.EndTurn()
-		got, err := ears.Recv()
+		hears, _ := c.Transcriber("whisper-1")(t.Context(), voice.Transcription{Rate: 16000, Languages: []string{"en"}})
+		defer hears.Close()
+		hears.Write(tone(16000, 0.5, 9000))
+		hears.EndTurn()
+		got, err := hears.Recv()
 		if err != nil || got.Text != "I would like to book a table." || !got.Final {
 			t.Errorf("%+v %v", got, err)
 		}
 	})
 	t.Run("speech", func(t *testing.T) {
 		var pcm []int16
-		for f, err := range c.Voice("tts-1").Speak(t.Context(), voice.Speech{Text: "Hello.", Voice: "alloy", Speed: 1}) {
+		for f, err := range c.Synthesizer("tts-1").Speak(t.Context(), voice.Speech{Text: "Hello.", Voice: "alloy", Speed: 1}) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,5 +1,5 @@
 // Package openai talks to any server that speaks the OpenAI HTTP API: the vendor itself, Ollama, llama.cpp, LM Studio, vLLM and
-// many more. It fills the roles of a language model, a recogniser, a voice and an embedder.
+// many more. It fills the roles of a language model, a transcriber, a voice and an embedder.
 package openai
 
 import (

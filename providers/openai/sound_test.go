@@ -51,18 +51,18 @@ func TestTranscriber(t *testing.T) {
 		}
 		io.WriteString(w, `{"text":" Hello there. ","language":"german"}`)
 	})
-	ears, err := client.Ears("whisper-1")(t.Context(), voice.Listening{Rate: 8000, Languages: []string{"de"}, Hints: []string{"Blue Door", strings.Repeat("ü", 900)}})
+	hears, err := client.Transcriber("whisper-1")(t.Context(), voice.Transcription{Rate: 8000, Languages: []string{"de"}, Hints: []string{"Blue Door", strings.Repeat("ü", 900)}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	silence := make([]int16, 16000)
 	for _, part := range [][]int16{silence, tone(8000, 1, 8000), silence[:4000]} {
-		if err := ears.Write(part); err != nil {
+		if err := hears.Write(part); err != nil {
 			t.Fatal(err)
 		}
 	}
-	ears.EndTurn()
-	got, err := ears.Recv()
+	hears.EndTurn()
+	got, err := hears.Recv()
 	if err != nil || got != (voice.Transcript{Text: "Hello there.", Final: true, Language: "de"}) {
 		t.Errorf("%+v %v", got, err)
 	}
@@ -73,25 +73,25 @@ func TestTranscriber(t *testing.T) {
 		t.Errorf("form %v", form)
 	}
 
-	ears.EndTurn() // nothing was written since
-	if got, err := ears.Recv(); err != nil || !got.Final || got.Text != "" {
+	hears.EndTurn() // nothing was written since
+	if got, err := hears.Recv(); err != nil || !got.Final || got.Text != "" {
 		t.Errorf("empty turn: %+v %v", got, err)
 	}
 
 	fail = true
-	ears.Write(tone(8000, 1, 8000))
-	ears.EndTurn()
-	if _, err := ears.Recv(); fault.Of(err).Message != "the transcription service refused the API key" {
+	hears.Write(tone(8000, 1, 8000))
+	hears.EndTurn()
+	if _, err := hears.Recv(); fault.Of(err).Message != "the transcription service refused the API key" {
 		t.Errorf("bad key: %v", err)
 	}
 	fail = false
-	ears.Write(tone(8000, 1, 8000))
-	ears.EndTurn()
-	if got, err := ears.Recv(); err != nil || got.Text != "Hello there." {
+	hears.Write(tone(8000, 1, 8000))
+	hears.EndTurn()
+	if got, err := hears.Recv(); err != nil || got.Text != "Hello there." {
 		t.Errorf("after a failed turn: %+v %v", got, err)
 	}
-	ears.Close()
-	if _, err := ears.Recv(); err != io.EOF {
+	hears.Close()
+	if _, err := hears.Recv(); err != io.EOF {
 		t.Errorf("after Close: %v", err)
 	}
 }
@@ -113,7 +113,7 @@ func TestSpeak(t *testing.T) {
 			w.Write(body)
 		})
 		var got []int16
-		for f, err := range client.Voice("tts-1").Speak(t.Context(), voice.Speech{Text: "Hi.", Voice: "alloy", Speed: 1.1, Stability: 0.7, Similarity: 0.5, Emotion: true}) {
+		for f, err := range client.Synthesizer("tts-1").Speak(t.Context(), voice.Speech{Text: "Hi.", Voice: "alloy", Speed: 1.1, Stability: 0.7, Similarity: 0.5, Emotion: true}) {
 			if err != nil || f.Rate != 24000 {
 				t.Fatalf("%s: %d Hz, %v", name, f.Rate, err)
 			}
@@ -141,7 +141,7 @@ func TestSpeak(t *testing.T) {
 			w.WriteHeader(c.status)
 			io.WriteString(w, c.body)
 		})
-		for _, err := range client.Voice("tts-1").Speak(t.Context(), voice.Speech{Text: "Hi."}) {
+		for _, err := range client.Synthesizer("tts-1").Speak(t.Context(), voice.Speech{Text: "Hi."}) {
 			if fault.Of(err).Message != c.message {
 				t.Errorf("%d %q: %v", c.status, c.body, err)
 			}

@@ -17,9 +17,9 @@ type Utterance struct {
 	Words string
 }
 
-// Transcriber tests a recogniser with two utterances at the rate of l. At least half of each one's words must be
+// Transcriber tests a transcriber with two utterances at the rate of l. At least half of each one's words must be
 // recognised: how good it is, is for its own tests to say.
-func Transcriber(t *testing.T, open voice.OpenTranscriber, l voice.Listening, first, second Utterance) {
+func Transcriber(t *testing.T, open voice.OpenTranscriber, l voice.Transcription, first, second Utterance) {
 	listen := func(t *testing.T) voice.Transcriber {
 		t.Helper()
 		tr, err := open(t.Context(), l)
@@ -77,7 +77,7 @@ func Transcriber(t *testing.T, open voice.OpenTranscriber, l voice.Listening, fi
 		strange.Languages = []string{"tlh"}
 		tr, err := open(t.Context(), strange)
 		if err == nil {
-			Finish(t, tr) // a recogniser may know every language
+			Finish(t, tr) // a transcriber may know every language
 			return
 		}
 		if _, ok := errors.AsType[*fault.Fault](err); !ok {
@@ -109,7 +109,7 @@ func Recognise(t *testing.T, tr voice.Transcriber, rate int, pcm []int16) (parti
 	}
 }
 
-// Finish closes a recogniser and reads it to its end, which must be io.EOF.
+// Finish closes a transcriber and reads it to its end, which must be io.EOF.
 func Finish(t *testing.T, tr voice.Transcriber) {
 	t.Helper()
 	if err := tr.Close(); err != nil {

@@ -1,4 +1,4 @@
-// Package instant holds engines that take no time: a recogniser, a model and a voice for measuring what a conversation
+// Package instant holds engines that take no time: a transcriber, a model and a voice for measuring what a conversation
 // costs besides recognition, thought and speech.
 package instant
 
@@ -34,9 +34,9 @@ type Engines struct {
 // Offer is what a catalog of these engines holds.
 func Offer() catalog.Offer {
 	return catalog.Offer{
-		Speech:  []catalog.Speech{{Code: Provider, Name: "Tone", Voices: []catalog.NewVoice{{Code: "tone", Name: "440 Hz"}}}},
-		Hearing: []catalog.Hearing{{Code: Provider, Name: "Fixed words"}},
-		Models:  []catalog.NewModel{{Provider: Provider, Code: "fixed-sentence", Name: "Fixed sentence", Types: []string{catalog.LLM}}},
+		Synthesizers: []catalog.NewSynthesizer{{Code: Provider, Name: "Tone", Voices: []catalog.NewVoice{{Code: "tone", Name: "440 Hz"}}}},
+		Transcribers: []catalog.NewTranscriber{{Code: Provider, Name: "Fixed words"}},
+		Models:       []catalog.NewModel{{Provider: Provider, Code: "fixed-sentence", Name: "Fixed sentence", Types: []string{catalog.LLM}}},
 	}
 }
 
@@ -80,21 +80,21 @@ func (e Engines) Speak(ctx context.Context, s voice.Speech) iter.Seq2[audio.Fram
 
 func samples(d time.Duration) int { return int(d * rate / time.Second) }
 
-// Listen opens a recogniser that knows the words as soon as the turn ends. It implements voice.OpenTranscriber.
-func (Engines) Listen(context.Context, voice.Listening) (voice.Transcriber, error) {
-	return &ear{turns: make(chan struct{}, 16), closed: make(chan struct{})}, nil
+// Transcriber opens a transcriber that knows the words as soon as the turn ends. It implements voice.OpenTranscriber.
+func (Engines) Transcriber(context.Context, voice.Transcription) (voice.Transcriber, error) {
+	return &transcriber{turns: make(chan struct{}, 16), closed: make(chan struct{})}, nil
 }
 
-type ear struct {
+type transcriber struct {
 	turns  chan struct{}
 	closed chan struct{}
 }
 
 // Write implements voice.Transcriber.
-func (e *ear) Write([]int16) error { return nil }
+func (e *transcriber) Write([]int16) error { return nil }
 
 // EndTurn implements voice.Transcriber.
-func (e *ear) EndTurn() error {
+func (e *transcriber) EndTurn() error {
 	select {
 	case e.turns <- struct{}{}:
 	default: // nobody asks for them any more
@@ -103,7 +103,7 @@ func (e *ear) EndTurn() error {
 }
 
 // Recv implements voice.Transcriber.
-func (e *ear) Recv() (voice.Transcript, error) {
+func (e *transcriber) Recv() (voice.Transcript, error) {
 	select {
 	case <-e.turns:
 		return voice.Transcript{Text: heard, Final: true}, nil
@@ -113,10 +113,10 @@ func (e *ear) Recv() (voice.Transcript, error) {
 }
 
 // Close implements voice.Transcriber.
-func (e *ear) Close() error { close(e.closed); return nil }
+func (e *transcriber) Close() error { close(e.closed); return nil }
 
 var (
 	_ agent.Model           = Engines{}
 	_ voice.Synthesizer     = Engines{}
-	_ voice.OpenTranscriber = Engines{}.Listen
+	_ voice.OpenTranscriber = Engines{}.Transcriber
 )

@@ -180,7 +180,7 @@ func OnHold(text string) bool {
 	return len(strings.Fields(line)) <= 14 && count(hold, line) > 0
 }
 
-// Sentences are what a recogniser had better expect of those who answer calls in a language; nil where we have none.
+// Sentences are what a transcriber had better expect of those who answer calls in a language; nil where we have none.
 func Sentences(language string) []string {
 	if language != "en" {
 		return nil

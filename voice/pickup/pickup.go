@@ -1,6 +1,6 @@
 // Package pickup finds out who picked up an outbound call: a person, an answering machine, a fax, or a service that asks
 // who is calling before it puts the call through. It looks at when the far end speaks, at the tones on the line, and at
-// the words that a recogniser has so far. It keeps no clock: moments are counted from the answer and handed in.
+// the words that a transcriber has so far. It keeps no clock: moments are counted from the answer and handed in.
 package pickup
 
 import (

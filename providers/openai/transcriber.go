@@ -14,9 +14,9 @@ import (
 	"parley/voice"
 )
 
-// Ears opens recognisers with a transcription model of a server.
-func (c *Client) Ears(model string) voice.OpenTranscriber {
-	return func(ctx context.Context, l voice.Listening) (voice.Transcriber, error) {
+// Transcriber opens transcribers with a transcription model of a server.
+func (c *Client) Transcriber(model string) voice.OpenTranscriber {
+	return func(ctx context.Context, l voice.Transcription) (voice.Transcriber, error) {
 		ctx, stop := context.WithCancel(ctx)
 		return &transcriber{client: c, model: model, as: l, ctx: ctx, stop: stop, turns: make(chan []int16, 16)}, nil
 	}
@@ -27,7 +27,7 @@ func (c *Client) Ears(model string) voice.OpenTranscriber {
 type transcriber struct {
 	client *Client
 	model  string
-	as     voice.Listening
+	as     voice.Transcription
 	ctx    context.Context
 	stop   context.CancelFunc
 	pcm    []int16

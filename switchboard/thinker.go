@@ -17,8 +17,8 @@ import (
 	"parley/words"
 )
 
-// mind thinks for one call: it fills voice.Thinker with agent's turns.
-type mind struct {
+// thinker thinks for one call: it fills voice.Thinker with agent's turns.
+type thinker struct {
 	board     *Switchboard
 	live      *live
 	assistant assistants.Assistant
@@ -29,8 +29,8 @@ type mind struct {
 	custom    []tools.Tool
 }
 
-func (s *Switchboard) mind(a assistants.Assistant, l *live, v words.Values, e agent.Engine) (*mind, error) {
-	m := &mind{board: s, live: l, assistant: a, call: l.call, values: v, engine: e}
+func (s *Switchboard) thinker(a assistants.Assistant, l *live, v words.Values, e agent.Engine) (*thinker, error) {
+	m := &thinker{board: s, live: l, assistant: a, call: l.call, values: v, engine: e}
 	raw, err := a.RuntimeTools()
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (s *Switchboard) mind(a assistants.Assistant, l *live, v words.Values, e ag
 }
 
 // Think runs one turn of thought. Observations, a tool call among them, are yielded before the work goes on.
-func (m *mind) Think(ctx context.Context, q voice.Thinking) iter.Seq2[voice.Thought, error] {
+func (m *thinker) Think(ctx context.Context, q voice.Thinking) iter.Seq2[voice.Thought, error] {
 	return func(yield func(voice.Thought, error) bool) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
@@ -77,7 +77,7 @@ func (m *mind) Think(ctx context.Context, q voice.Thinking) iter.Seq2[voice.Thou
 	}
 }
 
-func (m *mind) turn(q voice.Thinking, endCall func(context.Context) error) *agent.Turn {
+func (m *thinker) turn(q voice.Thinking, endCall func(context.Context) error) *agent.Turn {
 	a := m.assistant
 	t := &agent.Turn{
 		Engine: m.engine, History: q.History, Temperature: a.LLMTemperature.V, Purpose: q.Purpose, Instruction: q.Instruction,
@@ -106,7 +106,7 @@ func (m *mind) turn(q voice.Thinking, endCall func(context.Context) error) *agen
 }
 
 // effects are what built-in tools can do in a call.
-func (m *mind) effects(endCall func(context.Context) error) agent.Effects {
+func (m *thinker) effects(endCall func(context.Context) error) agent.Effects {
 	e := agent.Effects{EndCall: endCall, SendDigits: m.live.sendDigits}
 	if m.board.Calendar != nil {
 		e.Calendar = m.calendar
@@ -115,7 +115,7 @@ func (m *mind) effects(endCall func(context.Context) error) agent.Effects {
 }
 
 // calendar carries a function of a calendar out; what was booked stays with the call.
-func (m *mind) calendar(ctx context.Context, t agent.BuiltIn, function string, args map[string]any) (any, error) {
+func (m *thinker) calendar(ctx context.Context, t agent.BuiltIn, function string, args map[string]any) (any, error) {
 	value, err := m.board.Calendar(ctx, m.assistant, t, function, args)
 	if b, ok := value.(calendar.Booked); ok && err == nil {
 		kept := []wire.Scalar{{Name: "booking_uid", Value: b.UID}, {Name: "booking_start", Value: b.Start}, {Name: "booking_status", Value: b.Status}}
@@ -137,7 +137,7 @@ func unlessStopped(run func(context.Context, json.RawMessage) agent.Result) func
 }
 
 // function is a custom tool as the model sees it.
-func (m *mind) function(t tools.Tool) agent.Function {
+func (m *thinker) function(t tools.Tool) agent.Function {
 	return agent.Function{
 		Tool: agent.Tool{Name: t.Name, Description: t.Description, Parameters: t.Schema()},
 		Run: func(ctx context.Context, args json.RawMessage) agent.Result {

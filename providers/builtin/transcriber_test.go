@@ -13,11 +13,11 @@ import (
 	"parley/voice"
 )
 
-var telephone8k = voice.Listening{Rate: 8000, Languages: []string{"en"}, Hints: practice}
+var telephone8k = voice.Transcription{Rate: 8000, Languages: []string{"en"}, Hints: practice}
 
-func listenTo(t testing.TB, l voice.Listening) voice.Transcriber {
+func listenTo(t testing.TB, l voice.Transcription) voice.Transcriber {
 	t.Helper()
-	tr, err := engines.Listen(t.Context(), l)
+	tr, err := engines.Transcriber(t.Context(), l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,11 +25,11 @@ func listenTo(t testing.TB, l voice.Listening) voice.Transcriber {
 }
 
 func TestTranscriberRole(t *testing.T) {
-	providertest.Transcriber(t, engines.Listen, telephone8k,
+	providertest.Transcriber(t, engines.Transcriber, telephone8k,
 		overPhone(t, "I need an appointment", "rms", 8000), overPhone(t, "on Tuesday afternoon", "rms", 8000))
 }
 
-// The first utterance of a call is the hard one: the recogniser knows neither line nor caller.
+// The first utterance of a call is the hard one: the transcriber knows neither line nor caller.
 func TestFirstWordsOfACallAreUnderstood(t *testing.T) {
 	wrong, all := 0, 0
 	for i, who := range []string{"rms", "kal16"} {
@@ -48,7 +48,7 @@ func TestFirstWordsOfACallAreUnderstood(t *testing.T) {
 
 func TestWidebandIsUnderstood(t *testing.T) {
 	u := overPhone(t, "I want to talk to a real person", "kal16", 16000)
-	tr := listenTo(t, voice.Listening{Rate: 16000})
+	tr := listenTo(t, voice.Transcription{Rate: 16000})
 	_, heard := providertest.Recognise(t, tr, 16000, u.PCM)
 	providertest.Finish(t, tr)
 	if providertest.Errors(u.Words, heard) > 2 {
@@ -58,7 +58,7 @@ func TestWidebandIsUnderstood(t *testing.T) {
 
 // A conversation's own sentences teach words that no dictionary has.
 func TestHintsTeachNewWords(t *testing.T) {
-	l := voice.Listening{Rate: 8000, Hints: []string{"Welcome to Zyntarex.", "Do you want to order a Zyntarex bottle?"}}
+	l := voice.Transcription{Rate: 8000, Hints: []string{"Welcome to Zyntarex.", "Do you want to order a Zyntarex bottle?"}}
 	u := overPhone(t, "I want to order a Zyntarex bottle", "rms", 8000)
 	tr := listenTo(t, l)
 	_, heard := providertest.Recognise(t, tr, 8000, u.PCM)
@@ -91,18 +91,18 @@ func TestMoreThanItServesWellIsRefused(t *testing.T) {
 	for range engines.Capacity() {
 		open = append(open, listenTo(t, telephone8k))
 	}
-	if engines.Listening() != engines.Capacity() {
-		t.Errorf("%d of %d", engines.Listening(), engines.Capacity())
+	if engines.Transcribers() != engines.Capacity() {
+		t.Errorf("%d of %d", engines.Transcribers(), engines.Capacity())
 	}
-	_, err := engines.Listen(t.Context(), telephone8k)
+	_, err := engines.Transcriber(t.Context(), telephone8k)
 	if f, ok := errors.AsType[*fault.Fault](err); !ok || f.Kind != fault.TooMany || f.Code != "CONCURRENCY_LIMIT" {
 		t.Errorf("one too many: %v", err)
 	}
 	for _, tr := range open {
 		providertest.Finish(t, tr)
 	}
-	if engines.Listening() != 0 {
-		t.Errorf("%d are still open", engines.Listening())
+	if engines.Transcribers() != 0 {
+		t.Errorf("%d are still open", engines.Transcribers())
 	}
 	providertest.Finish(t, listenTo(t, telephone8k))
 }
@@ -134,9 +134,9 @@ func TestALongTurnKeepsItsWords(t *testing.T) {
 	}
 }
 
-func TestTheEndOfTheCallEndsListening(t *testing.T) {
+func TestTheEndOfTheCallEndsTranscribing(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
-	tr, err := engines.Listen(ctx, telephone8k)
+	tr, err := engines.Transcriber(ctx, telephone8k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,8 +148,8 @@ func TestTheEndOfTheCallEndsListening(t *testing.T) {
 }
 
 func TestWhatItCannotHearIsRefused(t *testing.T) {
-	for _, l := range []voice.Listening{{Rate: 8000, Languages: []string{"fr", "en"}}, {Rate: 11025}} {
-		_, err := engines.Listen(t.Context(), l)
+	for _, l := range []voice.Transcription{{Rate: 8000, Languages: []string{"fr", "en"}}, {Rate: 11025}} {
+		_, err := engines.Transcriber(t.Context(), l)
 		if f, ok := errors.AsType[*fault.Fault](err); !ok || f.Kind != fault.Invalid {
 			t.Errorf("%+v: %v", l, err)
 		}
@@ -157,10 +157,10 @@ func TestWhatItCannotHearIsRefused(t *testing.T) {
 }
 
 func TestOnlyTheLatestImagesAreKept(t *testing.T) {
-	e := &ears{}
+	e := &transcribing{}
 	e.init()
 	for i := range 3 * maxTuned {
-		key := keyOf(voice.Listening{Rate: 8000, Hints: []string{fmt.Sprint(i)}})
+		key := keyOf(voice.Transcription{Rate: 8000, Hints: []string{fmt.Sprint(i)}})
 		done := make(chan struct{})
 		close(done)
 		e.images[key] = &making{ready: done, img: &image{}}

@@ -14,36 +14,36 @@ import (
 // callsPerCore is how many conversations one core recognises without falling behind, measured by make bench.
 const callsPerCore = 4
 
-// ears is what the transcriber keeps.
-type ears struct {
+// transcribing is what all transcribers share.
+type transcribing struct {
 	mu     sync.Mutex
 	images map[imageKey]*making
 	order  []imageKey // tuned images, least recently used first
 	open   int        // transcribers
 }
 
-func (e *ears) init() { e.images = map[imageKey]*making{} }
+func (e *transcribing) init() { e.images = map[imageKey]*making{} }
 
 // drop lets all images go.
-func (e *ears) drop() {
+func (e *transcribing) drop() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	clear(e.images)
 	e.order = nil
 }
 
-// Capacity is how many conversations the built-in recogniser serves well at once on this machine. Listen refuses more.
+// Capacity is how many conversations the built-in transcriber serves well at once on this machine. Transcriber refuses more.
 func (e *Engines) Capacity() int { return callsPerCore * runtime.NumCPU() }
 
-// Listening is how many conversations are being listened to.
-func (e *Engines) Listening() int {
-	e.ears.mu.Lock()
-	defer e.ears.mu.Unlock()
-	return e.ears.open
+// Transcribers is how many conversations are being listened to.
+func (e *Engines) Transcribers() int {
+	e.transcribing.mu.Lock()
+	defer e.transcribing.mu.Unlock()
+	return e.transcribing.open
 }
 
-// Warm makes ready what Listen with the same l needs, so that the first words of a call are not waited for.
-func (e *Engines) Warm(ctx context.Context, l voice.Listening) error {
+// Warm makes ready what Transcriber with the same l needs, so that the first words of a call are not waited for.
+func (e *Engines) Warm(ctx context.Context, l voice.Transcription) error {
 	if err := audible(l); err != nil {
 		return err
 	}
@@ -51,32 +51,32 @@ func (e *Engines) Warm(ctx context.Context, l voice.Listening) error {
 	return err
 }
 
-// Listen opens a recogniser for one conversation at 8000 or 16000 Hz. It returns at once: audio waits while the
-// recogniser gets ready, about a second for the first conversation with new hints. ctx ends it like Close. Another
+// Transcriber opens a transcriber for one conversation at 8000 or 16000 Hz. It returns at once: audio waits while the
+// transcriber gets ready, about a second for the first conversation with new hints. ctx ends it like Close. Another
 // language than English and more than Capacity conversations are a *fault.Fault.
-func (e *Engines) Listen(ctx context.Context, l voice.Listening) (voice.Transcriber, error) {
+func (e *Engines) Transcriber(ctx context.Context, l voice.Transcription) (voice.Transcriber, error) {
 	if err := audible(l); err != nil {
 		return nil, err
 	}
-	e.ears.mu.Lock()
-	full := e.ears.open >= e.Capacity()
+	e.transcribing.mu.Lock()
+	full := e.transcribing.open >= e.Capacity()
 	if !full {
-		e.ears.open++
+		e.transcribing.open++
 	}
-	e.ears.mu.Unlock()
+	e.transcribing.mu.Unlock()
 	if full {
 		return nil, fault.New(fault.TooMany, "CONCURRENCY_LIMIT",
 			"The built-in recogniser serves %d calls at once on this machine. Connect a speech provider for more.", e.Capacity())
 	}
-	return e.listen(ctx, l, func() {
-		e.ears.mu.Lock()
-		e.ears.open--
-		e.ears.mu.Unlock()
+	return e.transcribe(ctx, l, func() {
+		e.transcribing.mu.Lock()
+		e.transcribing.open--
+		e.transcribing.mu.Unlock()
 	}), nil
 }
 
-// listen opens a recogniser and calls over when it has ended.
-func (e *Engines) listen(ctx context.Context, l voice.Listening, over func()) *stream {
+// transcribe opens a transcriber and calls over when it has ended.
+func (e *Engines) transcribe(ctx context.Context, l voice.Transcription, over func()) *stream {
 	s := &stream{in: newQueue[work](), out: newQueue[voice.Transcript]()}
 	s.ctx, s.stop = context.WithCancel(ctx)
 	s.done.Go(func() {
@@ -86,7 +86,7 @@ func (e *Engines) listen(ctx context.Context, l voice.Listening, over func()) *s
 	return s
 }
 
-func audible(l voice.Listening) error {
+func audible(l voice.Transcription) error {
 	if len(l.Languages) > 0 && !english(l.Languages[0]) {
 		return fault.New(fault.Invalid, "LANGUAGE_NOT_SUPPORTED",
 			"The built-in recogniser understands English only, not %q. Connect a speech provider for other languages.", l.Languages[0])
@@ -97,7 +97,7 @@ func audible(l voice.Listening) error {
 	return nil
 }
 
-// stream is one conversation's recogniser: a goroutine with its own decoder between two queues.
+// stream is one conversation's transcriber: a goroutine with its own decoder between two queues.
 type stream struct {
 	ctx  context.Context
 	stop context.CancelFunc
@@ -142,7 +142,7 @@ func (s *stream) Close() error {
 }
 
 // run recognises until the stream is closed.
-func (s *stream) run(e *Engines, l voice.Listening) (err error) {
+func (s *stream) run(e *Engines, l voice.Transcription) (err error) {
 	defer s.in.close(nil)
 	defer func() {
 		if s.ctx.Err() != nil {

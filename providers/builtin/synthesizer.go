@@ -31,12 +31,12 @@ var speakers = []speaker{
 	{"kal", 8000, 95, 11, 1.1, 1, 1.04},
 }
 
-// mouth is what the synthesizer keeps.
-type mouth struct {
+// synthesizing is what all syntheses share.
+type synthesizing struct {
 	turns chan struct{} // a token per synthesis that may run at once
 }
 
-func (m *mouth) init() { m.turns = make(chan struct{}, max(2, runtime.NumCPU())) }
+func (m *synthesizing) init() { m.turns = make(chan struct{}, max(2, runtime.NumCPU())) }
 
 // Speak yields the sentence in pieces of about 20 ms at 16 kHz (voice kal: 8 kHz), the first after some tens of
 // milliseconds; leading and trailing silence is cut. A voice or language it does not have is a *fault.Fault.

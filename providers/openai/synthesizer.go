@@ -12,14 +12,14 @@ import (
 	"parley/voice"
 )
 
-// Voice is a speech model of a server.
-type Voice struct {
+// Synthesizer is a speech model of a server.
+type Synthesizer struct {
 	client *Client
 	model  string
 }
 
-// Voice names a speech model.
-func (c *Client) Voice(model string) *Voice { return &Voice{c, model} }
+// Synthesizer names a speech model.
+func (c *Client) Synthesizer(model string) *Synthesizer { return &Synthesizer{c, model} }
 
 // pcmRate is the rate of the raw samples of /audio/speech.
 const pcmRate = 24000
@@ -34,7 +34,7 @@ type speechRequest struct {
 }
 
 // Speak implements voice.Synthesizer: audio is yielded while it arrives. Its errors are faults.
-func (v *Voice) Speak(ctx context.Context, s voice.Speech) iter.Seq2[audio.Frame, error] {
+func (v *Synthesizer) Speak(ctx context.Context, s voice.Speech) iter.Seq2[audio.Frame, error] {
 	return func(yield func(audio.Frame, error) bool) {
 		body, err := json.Marshal(speechRequest{v.model, s.Text, s.Voice, "pcm", s.Speed, manner(s)})
 		if err != nil {

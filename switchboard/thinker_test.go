@@ -29,7 +29,7 @@ func TestCalendarInCalls(t *testing.T) {
 		call, err := l.Calls.Create(t.Context(), d, calls.NewCall{Owner: l.owner, Type: calls.Web, AssistantName: "Desk", Currency: "USD"})
 		l.must(err)
 		offered := func() (book func(context.Context, json.RawMessage) agent.Result) {
-			m, err := l.mind(a, &live{call: call}, nil, agent.Engine{})
+			m, err := l.thinker(a, &live{call: call}, nil, agent.Engine{})
 			l.must(err)
 			all := m.turn(voice.Thinking{}, nil).Functions
 			if i := slices.IndexFunc(all, func(f agent.Function) bool { return f.Name == "book_appointment" }); i >= 0 {
@@ -74,7 +74,7 @@ func (m menu) Reply(ctx context.Context, r agent.Request) iter.Seq2[agent.Chunk,
 // Contract: 4.4
 func TestKeysInCalls(t *testing.T) {
 	each(t, func(l *lab) {
-		l.Engines.Minds["fake"] = func(string) agent.Model { return menu{} }
+		l.Engines.Models["fake"] = func(string) agent.Model { return menu{} }
 		l.assistant("inbound", func(f *assistants.Fields) {
 			l.must(json.Unmarshal([]byte(`[{"type":"dtmf_input"}]`), &f.Tools.V))
 			f.Tools.Set = true

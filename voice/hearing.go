@@ -9,7 +9,7 @@ import (
 	"parley/audio"
 )
 
-// listener is one opened recogniser: frames go in at audio, end asks for the final transcript.
+// listener is one opened transcriber: frames go in at audio, end asks for the final transcript.
 type listener struct {
 	name  string
 	ctx   context.Context
@@ -18,9 +18,9 @@ type listener struct {
 	end   chan struct{}
 }
 
-// earsCommand tells the goroutine that reads the line what to do with what it hears.
-type earsCommand struct {
-	to     *listener // feed this recogniser from now on
+// hearingCommand tells the goroutine that reads the line what to do with what it hears.
+type hearingCommand struct {
+	to     *listener // feed this transcriber from now on
 	replay bool      // beginning with the utterance in progress
 	keep   bool      // an utterance is in progress: remember it
 }
@@ -31,7 +31,7 @@ const (
 	listenerSize = backlogFull + 256
 )
 
-// hear moves the caller's audio from the line to the recogniser. It never waits for the recogniser: one that stalls
+// hear moves the caller's audio from the line to the transcriber. It never waits for the transcriber: one that stalls
 // loses audio, and the fallback gets it from the backlog.
 func (s *Session) hear() {
 	var (
@@ -49,7 +49,7 @@ func (s *Session) hear() {
 		}
 		for more := true; more; {
 			select {
-			case c := <-s.ears:
+			case c := <-s.hearing:
 				keep = c.keep
 				if c.to != nil {
 					to = c.to
@@ -87,18 +87,18 @@ func (l *listener) take(frames ...[]int16) {
 	}
 }
 
-// listen opens a recogniser and makes it the one that hears the caller, beginning with the utterance in progress if
+// listen opens a transcriber and makes it the one that hears the caller, beginning with the utterance in progress if
 // replay is set. Its predecessor is closed.
-func (s *Session) listen(e Ears, replay bool) {
-	if s.caller.ears != nil {
-		s.caller.ears.stop()
+func (s *Session) listen(e NamedTranscriber, replay bool) {
+	if s.caller.transcriber != nil {
+		s.caller.transcriber.stop()
 	}
 	ctx, stop := context.WithCancel(s.ctx)
 	l := &listener{name: e.Provider, ctx: ctx, stop: stop, audio: make(chan []int16, listenerSize), end: make(chan struct{}, 1)}
-	s.caller.ears = l
-	s.remember(earsCommand{to: l, replay: replay, keep: s.caller.open || s.caller.awaiting})
+	s.caller.transcriber = l
+	s.remember(hearingCommand{to: l, replay: replay, keep: s.caller.open || s.caller.awaiting})
 	s.emit(time.Now(), "stt.request", ListenRequest{Provider: e.Provider, Language: s.language})
-	how := s.cfg.Listening(s.media.Rate())
+	how := s.cfg.Transcription(s.media.Rate())
 	s.wg.Go(func() {
 		if err := s.recognise(l, e.Open, how); err != nil && ctx.Err() == nil {
 			s.post(ctx, func() { s.deaf(l, err) })
@@ -107,15 +107,15 @@ func (s *Session) listen(e Ears, replay bool) {
 }
 
 // remember passes a command to the reader. The reader empties its queue every 20 ms; when it is full the line is over.
-func (s *Session) remember(c earsCommand) {
+func (s *Session) remember(c hearingCommand) {
 	select {
-	case s.ears <- c:
+	case s.hearing <- c:
 	default:
 	}
 }
 
-// recognise owns the writing side of a recogniser until its context ends or it fails.
-func (s *Session) recognise(l *listener, open OpenTranscriber, how Listening) error {
+// recognise owns the writing side of a transcriber until its context ends or it fails.
+func (s *Session) recognise(l *listener, open OpenTranscriber, how Transcription) error {
 	t, err := open(l.ctx, how)
 	if err != nil {
 		return err
@@ -167,10 +167,10 @@ func (s *Session) receive(l *listener, t Transcriber) {
 	}
 }
 
-// deaf replaces a recogniser that failed: by the fallback if there is one, by itself after a pause otherwise.
+// deaf replaces a transcriber that failed: by the fallback if there is one, by itself after a pause otherwise.
 // A third failure in a row is beyond recovery.
 func (s *Session) deaf(l *listener, err error) {
-	if l != s.caller.ears {
+	if l != s.caller.transcriber {
 		return
 	}
 	s.fail("stt", err)
@@ -178,20 +178,20 @@ func (s *Session) deaf(l *listener, err error) {
 	switch {
 	case s.failures >= mostFailures:
 		s.breakDown()
-	case s.parts.EarsFallback.Open != nil:
-		s.listen(s.parts.EarsFallback, true)
+	case s.parts.TranscriberFallback.Open != nil:
+		s.listen(s.parts.TranscriberFallback, true)
 		if s.caller.awaiting {
 			s.endTurn()
 		}
 	default:
-		s.set(earsAlarm, time.Now().Add(time.Duration(s.failures)*500*time.Millisecond))
+		s.set(reopenAlarm, time.Now().Add(time.Duration(s.failures)*500*time.Millisecond))
 	}
 }
 
-// endTurn asks the recogniser for the final transcript.
+// endTurn asks the transcriber for the final transcript.
 func (s *Session) endTurn() {
 	select {
-	case s.caller.ears.end <- struct{}{}:
+	case s.caller.transcriber.end <- struct{}{}:
 	default:
 	}
 }

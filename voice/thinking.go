@@ -10,9 +10,9 @@ import (
 
 // think asks a thinker, the fallback when the first was asked already.
 func (s *Session) think(t *turn, q Thinking) {
-	who, src := s.parts.Mind, t.tried
+	who, src := s.parts.Thinker, t.tried
 	if src == 1 {
-		who = s.parts.MindFallback
+		who = s.parts.ThinkerFallback
 	}
 	t.tried++
 	t.question = q
@@ -116,7 +116,7 @@ func (s *Session) thinkerDone(t *turn, src int, err error) {
 	t.thinking[src] = nil
 	if err != nil {
 		s.fail("llm", err)
-		if t.thinker < 0 && t.tried < 2 && s.parts.MindFallback != nil {
+		if t.thinker < 0 && t.tried < 2 && s.parts.ThinkerFallback != nil {
 			s.think(t, t.question)
 			return
 		}

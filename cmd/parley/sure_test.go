@@ -13,9 +13,9 @@ import (
 	"parley/words"
 )
 
-// sureEars is the environment of a server whose calls know the words of simulated phones by their very samples, which
+// sureWords is the environment of a server whose calls know the words of simulated phones by their very samples, which
 // have come over the line: at once, on the busiest machine. What it does not change is the sound, and when it comes.
-const sureEars = "PARLEY_TEST_SURE_EARS=1"
+const sureWords = "PARLEY_TEST_SURE_WORDS=1"
 
 // repertoire is what phones said so far, by the first samples of its packets.
 type repertoire struct {
@@ -35,9 +35,9 @@ const (
 	piece    = 24 // samples, as µ-law
 )
 
-func stagedEars() *stage {
+func stagedTranscriber() *stage {
 	r := &repertoire{pieces: map[[piece]byte]place{}}
-	return &stage{ears: r.listen, phones: func(own voice.Synthesizer) voice.Synthesizer { return actor{own, r} }}
+	return &stage{transcriber: r.listen, phones: func(own voice.Synthesizer) voice.Synthesizer { return actor{own, r} }}
 }
 
 // learn takes the sound of a text. Pieces that are silent, or in two texts, tell nothing.
@@ -90,8 +90,8 @@ func (a actor) Speak(ctx context.Context, s voice.Speech) iter.Seq2[audio.Frame,
 	}
 }
 
-// ear is a recogniser that knows the repertoire.
-type ear struct {
+// transcriber is one that knows the repertoire.
+type transcriber struct {
 	r      *repertoire
 	before string // earlier texts of the turn
 	now    place
@@ -100,12 +100,12 @@ type ear struct {
 	closed chan struct{}
 }
 
-func (r *repertoire) listen(context.Context, voice.Listening) (voice.Transcriber, error) {
-	return &ear{r: r, out: make(chan voice.Transcript, 1024), closed: make(chan struct{})}, nil
+func (r *repertoire) listen(context.Context, voice.Transcription) (voice.Transcriber, error) {
+	return &transcriber{r: r, out: make(chan voice.Transcript, 1024), closed: make(chan struct{})}, nil
 }
 
 // Write takes packets as phones sent them: speech begins with one.
-func (e *ear) Write(pcm []int16) error {
+func (e *transcriber) Write(pcm []int16) error {
 	if len(pcm) < piece {
 		return nil
 	}
@@ -125,18 +125,18 @@ func (e *ear) Write(pcm []int16) error {
 	return nil
 }
 
-func (e *ear) said() string {
+func (e *transcriber) said() string {
 	return strings.TrimSpace(e.before + " " + strings.Join(words.Tokens(e.now.text)[e.from:e.now.words], " "))
 }
 
-func (e *ear) tell(t voice.Transcript) {
+func (e *transcriber) tell(t voice.Transcript) {
 	select {
 	case e.out <- t:
 	case <-e.closed:
 	}
 }
 
-func (e *ear) EndTurn() error {
+func (e *transcriber) EndTurn() error {
 	e.tell(voice.Transcript{Text: e.said(), Final: true})
 	e.before, e.from = "", e.now.words
 	if e.from == len(words.Tokens(e.now.text)) { // it may be said again
@@ -145,7 +145,7 @@ func (e *ear) EndTurn() error {
 	return nil
 }
 
-func (e *ear) Recv() (voice.Transcript, error) {
+func (e *transcriber) Recv() (voice.Transcript, error) {
 	select {
 	case t := <-e.out:
 		return t, nil
@@ -154,4 +154,4 @@ func (e *ear) Recv() (voice.Transcript, error) {
 	}
 }
 
-func (e *ear) Close() error { close(e.closed); return nil }
+func (e *transcriber) Close() error { close(e.closed); return nil }

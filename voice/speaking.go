@@ -34,8 +34,8 @@ type play struct {
 	frames <-chan []int16
 }
 
-// mouth is what the session knows of its own voice.
-type mouth struct {
+// speaking is what the session knows of its own voice.
+type speaking struct {
 	sounding bool
 	dry      bool   // the queue ran empty inside a line
 	busy     bool   // a play is with the filling goroutine
@@ -51,8 +51,8 @@ const chunk = 60 * time.Millisecond
 const usualPace = 480
 
 func (s *Session) pace() float64 {
-	if s.mouth.pace > 0 {
-		return s.mouth.pace
+	if s.speaking.pace > 0 {
+		return s.speaking.pace
 	}
 	return usualPace * float64(s.media.Rate()) / 8000 / max(s.cfg.Speech.Speed, 0.5)
 }
@@ -82,7 +82,7 @@ func (s *Session) say(t *turn, text string) {
 
 func (s *Session) makeEverywhere(t *turn, l *line) {
 	s.makeSound(t, l)
-	if s.parts.MouthFallback.Synthesizer != nil {
+	if s.parts.SynthesizerFallback.Synthesizer != nil {
 		s.makeSound(t, l)
 	}
 }
@@ -104,9 +104,9 @@ func (s *Session) speakNext(t *turn) {
 
 // makeSound asks the next engine that was not asked yet for a line.
 func (s *Session) makeSound(t *turn, l *line) {
-	m, src := s.parts.Mouth, l.tried
+	m, src := s.parts.Synthesizer, l.tried
 	if src == 1 {
-		m = s.parts.MouthFallback
+		m = s.parts.SynthesizerFallback
 	}
 	l.tried++
 	sp := s.cfg.Speech
@@ -129,7 +129,7 @@ func (s *Session) makeSound(t *turn, l *line) {
 var errNoSound = errors.New("the synthesizer made no sound")
 
 // synthesize fills frames at the line's rate; ready is called before the first one.
-func synthesize(ctx context.Context, m Mouth, sp Speech, rate int, frames chan<- []int16, ready func() bool) (some bool, err error) {
+func synthesize(ctx context.Context, m NamedSynthesizer, sp Speech, rate int, frames chan<- []int16, ready func() bool) (some bool, err error) {
 	var r *audio.Resampler
 	from := 0
 	send := func(pcm []int16) bool {
@@ -184,7 +184,7 @@ func (s *Session) ready(p play, src int) {
 		p.turn.first(func(m *marks) *time.Time { return &m.audio }, time.Now())
 		p.turn.skipAsides()
 	}
-	s.mouth.waiting = append(s.mouth.waiting, p)
+	s.speaking.waiting = append(s.speaking.waiting, p)
 	s.playNext()
 }
 
@@ -200,7 +200,7 @@ func (t *turn) skipAsides() {
 // overlaps reports that an answer that is ready should wait because the caller is speaking; not for long, it may be a
 // noise.
 func (s *Session) overlaps(now time.Time) bool {
-	m, t := &s.mouth, s.turn
+	m, t := &s.speaking, s.turn
 	if t == nil || t.kind != answerTurn || t.entry >= 0 || !s.caller.speaking || !s.cfg.Interruptible || len(m.waiting) == 0 {
 		return false
 	}
@@ -216,7 +216,7 @@ const politeFor = 1500 * time.Millisecond
 
 // playNext hands the next line over when the last one is queued.
 func (s *Session) playNext() {
-	m := &s.mouth
+	m := &s.speaking
 	if s.overlaps(time.Now()) {
 		return
 	}
@@ -245,7 +245,7 @@ func (s *Session) made(t *turn, l *line, src int, some bool, err error) {
 	}
 	switch {
 	case l.making[1-src] != nil:
-	case l.tried < 2 && s.parts.MouthFallback.Synthesizer != nil:
+	case l.tried < 2 && s.parts.SynthesizerFallback.Synthesizer != nil:
 		s.makeSound(t, l)
 	default:
 		l.done = true

@@ -7,12 +7,13 @@ package parley
 var May = []struct{ Room, Imports string }{
 	// Foundations: know nothing of customers.
 	{"fault", ""},
+	{"safe", ""},
 	{"words", ""},
 	{"assets", ""},
 	{"guard", "fault"},
 	{"secrets", ""},
-	{"db", "fault"},
-	{"jobs", "fault db"},
+	{"db", "fault safe"},
+	{"jobs", "fault db safe"},
 	{"blobs", "fault"},
 	{"live", "fault db"},
 	{"wire", "fault db"},

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"parley/safe"
 )
 
 // bell carries short messages between the goroutines and processes that share a database.
@@ -65,10 +67,10 @@ func (d *DB) listen(channel string, fn func(payload string)) (id int) {
 	if d.Postgres() && b.stop == nil {
 		ctx, cancel := context.WithCancel(context.Background())
 		b.stop, b.ready, b.done = cancel, make(chan struct{}), make(chan struct{})
-		go func() {
+		safe.Go("listening connection", func() {
 			defer close(b.done)
-			d.listenPostgres(ctx)
-		}()
+			safe.Loop(ctx, "listening connection", d.listenPostgres)
+		})
 	}
 	return b.next
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"parley/db"
+	"parley/safe"
 )
 
 const channel = "jobs" // of db.Notify; the payload is a queue, empty for all
@@ -71,16 +72,16 @@ func (r *Runner) Run(ctx context.Context) error {
 	})
 	defer bound()
 
-	var loops, jobs, tail sync.WaitGroup
-	tail.Go(func() { r.complete(context.WithoutCancel(ctx)) })
-	tail.Go(func() { r.beat(work) })
-	loops.Go(func() { r.tick(ctx) })
-	loops.Go(func() { r.settle(ctx) })
+	var loops, jobs, tail safe.Group
+	tail.Loop(context.WithoutCancel(ctx), "record of jobs", r.complete)
+	tail.Loop(work, "leases of jobs", r.beat)
+	loops.Loop(ctx, "periodic jobs", r.tick)
+	loops.Loop(ctx, "clock of jobs", r.settle)
 	for i := range r.pulses {
-		loops.Go(func() { r.pulses[i].beat(ctx, r.db) })
+		loops.Loop(ctx, r.pulses[i].kind, func(ctx context.Context) { r.pulses[i].beat(ctx, r.db) })
 	}
 	for _, l := range lanes {
-		loops.Go(func() { r.work(ctx, work, l, &jobs) })
+		loops.Loop(ctx, "lane of jobs", func(ctx context.Context) { r.work(ctx, work, l, &jobs) })
 	}
 	loops.Wait()
 	jobs.Wait()
@@ -102,7 +103,7 @@ func (r *Runner) recover(ctx context.Context) error {
 }
 
 // work claims and starts the jobs of one lane.
-func (r *Runner) work(ctx, work context.Context, l *lane, jobs *sync.WaitGroup) {
+func (r *Runner) work(ctx, work context.Context, l *lane, jobs *safe.Group) {
 	slots := make(chan struct{}, l.parallel)
 	for ctx.Err() == nil {
 		select {
@@ -117,9 +118,9 @@ func (r *Runner) work(ctx, work context.Context, l *lane, jobs *sync.WaitGroup) 
 		}
 		for _, j := range claimed {
 			slots <- struct{}{}
-			jobs.Go(func() {
+			jobs.Go("job", func() {
+				defer func() { <-slots }()
 				r.do(work, j)
-				<-slots
 			})
 		}
 		if len(claimed) == 0 {
@@ -232,7 +233,7 @@ type teller struct {
 	send func(string)
 	mu   sync.Mutex
 	said map[string]*saying
-	wg   sync.WaitGroup
+	wg   safe.Group
 }
 
 type saying struct{ again bool }
@@ -250,7 +251,7 @@ func (t *teller) say(word string) {
 		t.said = map[string]*saying{}
 	}
 	t.said[word] = &saying{}
-	t.wg.Go(func() { t.repeat(word) })
+	t.wg.Go("word of jobs", func() { t.repeat(word) })
 }
 
 // repeat sends, and again after the quiet time, as long as the word was said meanwhile.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"parley/db"
+	"parley/safe"
 )
 
 // Every runs fn once per slot of the given length of durable time, on exactly one node, and once at the first start.
@@ -103,7 +104,7 @@ func (p pulse) beat(ctx context.Context, d *db.DB) {
 		case asked = <-p.ask:
 		case <-time.After(p.every):
 		}
-		if err := p.fn(ctx, d.Now()); err != nil && ctx.Err() == nil {
+		if err := safe.Do(p.kind, func() error { return p.fn(ctx, d.Now()) }); err != nil && ctx.Err() == nil {
 			slog.Error("periodic work failed", "kind", p.kind, "err", err)
 		}
 		if asked != nil {

@@ -3,14 +3,13 @@ package jobs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
 
 	"parley/db"
+	"parley/safe"
 )
 
 // do runs one claimed job and records how it ended.
@@ -28,20 +27,14 @@ func (r *Runner) do(ctx context.Context, j Job) {
 }
 
 // call runs the handler within its time; a panic is an error.
-func (r *Runner) call(ctx context.Context, j Job) (err error) {
+func (r *Runner) call(ctx context.Context, j Job) error {
 	k := r.kinds[j.Kind]
 	if j.Try > j.max {
 		return never{errors.New("its node died at the last try")}
 	}
 	ctx, cancel := context.WithTimeout(ctx, k.Timeout)
 	defer cancel()
-	defer func() {
-		if p := recover(); p != nil {
-			slog.Error("job panicked", "kind", j.Kind, "job", j.ID, "panic", p, "stack", string(debug.Stack()))
-			err = fmt.Errorf("panic: %v", p)
-		}
-	}()
-	return k.handle(ctx, j)
+	return safe.Do("job "+j.Kind, func() error { return k.handle(ctx, j) })
 }
 
 // record writes the end of a run: at once, but for successes, which are written together.
@@ -53,9 +46,11 @@ func (r *Runner) record(ctx context.Context, j Job, err error) {
 	defer r.leave(j)
 	result := "retry"
 	for try := 1; ; try++ {
-		werr := r.db.Do(ctx, func(tx *db.Tx) (err2 error) {
-			result, err2 = r.fail(ctx, tx, j, err)
-			return err2
+		werr := safe.Do("end of job "+j.Kind, func() error {
+			return r.db.Do(ctx, func(tx *db.Tx) (err2 error) {
+				result, err2 = r.fail(ctx, tx, j, err)
+				return err2
+			})
 		})
 		if werr == nil {
 			break
@@ -119,9 +114,11 @@ func (r *Runner) complete(ctx context.Context) {
 				break gather
 			}
 		}
-		err := r.db.Do(ctx, func(tx *db.Tx) error {
-			_, err := finish(ctx, tx, batch, r.db.Now())
-			return err
+		err := safe.Do("record of jobs", func() error {
+			return r.db.Do(ctx, func(tx *db.Tx) error {
+				_, err := finish(ctx, tx, batch, r.db.Now())
+				return err
+			})
 		})
 		if err != nil { // the leases bring the jobs back
 			slog.Error("finished jobs cannot be recorded", "count", len(batch), "err", err)

@@ -17,6 +17,7 @@ import (
 	"parley/lines"
 	"parley/lines/media"
 	"parley/lines/sip"
+	"parley/safe"
 	"parley/voice"
 )
 
@@ -222,7 +223,11 @@ func (n *Network) Call(ctx context.Context, from, to string, script []Step) (id 
 		return 0, 0, err
 	}
 	signal := make(chan string, 1)
-	n.wg.Go(func() { n.place(id, from, to, script, signal) })
+	n.wg.Add(1)
+	safe.Go("simulated call", func() {
+		defer n.wg.Done()
+		n.place(id, from, to, script, signal)
+	})
 	return id, n.record(ctx, id, signal), nil
 }
 

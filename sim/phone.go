@@ -15,6 +15,7 @@ import (
 
 	"parley/audio"
 	"parley/lines"
+	"parley/safe"
 	"parley/voice"
 )
 
@@ -66,16 +67,16 @@ func (n *Network) act(leg lines.Leg, id int64, script []Step) {
 	}
 	ctx, stop := context.WithCancel(n.ctx)
 	defer stop()
-	var wg sync.WaitGroup
-	wg.Go(func() { // a hang-up of the far end stops everything
+	var wg safe.Group
+	wg.Go("hang-up of the far end", func() { // a hang-up of the far end stops everything
 		select {
 		case <-leg.Done():
 			stop()
 		case <-ctx.Done():
 		}
 	})
-	wg.Go(func() { p.listen(ctx) })
-	wg.Go(func() { p.mouth(ctx) })
+	wg.Go("simulated ear", func() { p.listen(ctx) })
+	wg.Go("simulated mouth", func() { p.mouth(ctx) })
 	p.run(ctx, id, script)
 	hanging, done := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	_ = leg.Hangup(hanging)

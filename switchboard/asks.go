@@ -139,7 +139,7 @@ func (s *Switchboard) hearQuestions(ctx context.Context) {
 		s.Log.Error("questions not read", "error", err)
 	}
 	for _, q := range list {
-		s.asked.Go(func() { s.answerOne(ctx, q) })
+		s.asked.Go("question", func() { s.answerOne(ctx, q) })
 	}
 }
 

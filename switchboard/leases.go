@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"parley/calls"
 	"parley/db"
+	"parley/safe"
 	"parley/voice"
 )
 
@@ -104,8 +104,8 @@ func (s *Switchboard) Run(ctx context.Context) error {
 	if err := s.Recover(ctx); err != nil && ctx.Err() == nil {
 		s.Log.Error("calls of an earlier life not ended", "error", err) // the reaper will
 	}
-	var beside sync.WaitGroup
-	beside.Go(func() { s.makeReady(ctx) })
+	var beside safe.Group
+	beside.Loop(ctx, "sound made ahead", s.makeReady)
 	defer beside.Wait()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -172,7 +172,7 @@ func (s *Switchboard) Drain(ctx context.Context) {
 	s.draining = true
 	s.mu.Unlock()
 	done := make(chan struct{})
-	go func() { s.wg.Wait(); close(done) }()
+	safe.Go("drain", func() { s.wg.Wait(); close(done) })
 	select {
 	case <-done:
 		return

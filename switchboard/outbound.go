@@ -14,6 +14,7 @@ import (
 	"parley/fault"
 	"parley/jobs"
 	"parley/lines"
+	"parley/safe"
 	"parley/wire"
 )
 
@@ -257,12 +258,12 @@ func (s *Switchboard) place(l *live, a assistants.Assistant) {
 	}
 	l.at(leg)
 	noted := make(chan struct{})
-	go func() { // the callee does not wait for it
+	safe.Go("signalling id", func() { // the callee does not wait for it
 		defer close(noted)
 		if err := s.Calls.Signal(s.ctx, s.DB, call.ID, leg.Info().SignalID); err != nil {
 			s.Log.Error("signalling id not recorded", "call", call.ID, "error", err)
 		}
-	}()
+	})
 	s.converse(l, leg, a)
 	<-noted
 }

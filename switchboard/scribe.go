@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"parley/db"
+	"parley/safe"
 )
 
 // scribe writes the logs and transcripts of all conversations of the process, many in one transaction: a commit costs a
@@ -38,7 +39,8 @@ func (s *scribe) join(r *recorder) {
 	s.open[r] = struct{}{}
 	if !s.writing {
 		s.writing, s.over = true, make(chan struct{})
-		go s.run(s.over)
+		over := s.over
+		safe.Go("scribe", func() { s.run(over) })
 	}
 }
 
@@ -79,7 +81,7 @@ func (s *scribe) run(over <-chan struct{}) {
 				return
 			}
 		}
-		s.round(urgent)
+		safe.Run("scribe", func() { s.round(urgent) })
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"parley/guard"
 	"parley/jobs"
 	"parley/lines"
+	"parley/safe"
 	"parley/tools"
 	"parley/voice"
 	"parley/wire"
@@ -103,13 +104,13 @@ type Deps struct {
 // Switchboard holds the calls of this process.
 type Switchboard struct {
 	Deps
-	wg      sync.WaitGroup
+	wg      safe.Group
 	ctx     context.Context // ends when calls must end
 	stop    context.CancelCauseFunc
 	began   time.Time
 	waiting chan assistants.ID // to be made ready
 	answers map[string]Answerer
-	asked   sync.WaitGroup // questions being answered
+	asked   safe.Group // questions being answered
 	scribe  *scribe
 
 	mu       sync.Mutex
@@ -200,6 +201,6 @@ func (s *Switchboard) spawn(f func()) bool {
 	if s.draining {
 		return false
 	}
-	s.wg.Go(f)
+	s.wg.Go("call", f)
 	return true
 }

@@ -8,6 +8,7 @@ import (
 	"parley/assistants"
 	"parley/calls"
 	"parley/lines"
+	"parley/safe"
 	"parley/voice"
 )
 
@@ -33,7 +34,10 @@ func (s *Switchboard) converse(l *live, leg lines.Leg, a assistants.Assistant) {
 	parts.Observe = rec.observe
 	hung := make(chan struct{})
 	parts.Ended = func(voice.Reason) {
-		go func() { s.hangUp(leg); close(hung) }()
+		safe.Go("hang-up", func() {
+			defer close(hung)
+			s.hangUp(leg)
+		})
 	}
 	tap := &tap{media: media}
 	var tape *tape

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"parley/audio"
+	"parley/safe"
 )
 
 // listener is one opened transcriber: frames go in at audio, end asks for the final transcript.
@@ -99,8 +100,8 @@ func (s *Session) listen(e NamedTranscriber, replay bool) {
 	s.remember(hearingCommand{to: l, replay: replay, keep: s.caller.open || s.caller.awaiting})
 	s.emit(time.Now(), "stt.request", ListenRequest{Provider: e.Provider, Language: s.language})
 	how := s.cfg.Transcription(s.media.Rate())
-	s.wg.Go(func() {
-		if err := s.recognise(l, e.Open, how); err != nil && ctx.Err() == nil {
+	s.wg.Go("transcriber", func() {
+		if err := safe.Do("transcriber", func() error { return s.recognise(l, e.Open, how) }); err != nil && ctx.Err() == nil {
 			s.post(ctx, func() { s.deaf(l, err) })
 		}
 	})
@@ -121,7 +122,11 @@ func (s *Session) recognise(l *listener, open OpenTranscriber, how Transcription
 		return err
 	}
 	defer t.Close()
-	s.wg.Go(func() { s.receive(l, t) })
+	s.wg.Go("transcripts", func() {
+		if err := safe.Do("transcripts", func() error { return s.receive(l, t) }); err != nil {
+			s.post(l.ctx, func() { s.deaf(l, err) })
+		}
+	})
 	for {
 		select {
 		case pcm := <-l.audio:
@@ -151,18 +156,18 @@ func flush(t Transcriber, queued <-chan []int16) error {
 	}
 }
 
-func (s *Session) receive(l *listener, t Transcriber) {
+// receive passes on what a recogniser understood until it ends or fails.
+func (s *Session) receive(l *listener, t Transcriber) error {
 	for {
 		tr, err := t.Recv()
 		switch {
 		case errors.Is(err, io.EOF) || l.ctx.Err() != nil:
-			return
+			return nil
 		case err != nil:
-			s.post(l.ctx, func() { s.deaf(l, err) })
-			return
+			return err
 		}
 		if !s.post(l.ctx, func() { s.heard(l, tr) }) {
-			return
+			return nil
 		}
 	}
 }

@@ -3,6 +3,8 @@ package voice
 import (
 	"strings"
 	"time"
+
+	"parley/safe"
 )
 
 // fillLine is the goroutine that queues sound on the line, one play after the other.
@@ -10,7 +12,8 @@ func (s *Session) fillLine() {
 	for {
 		select {
 		case p := <-s.plays:
-			end := s.fill(p)
+			end := int64(-1)
+			safe.Run("player of the line", func() { end = s.fill(p) })
 			if !s.post(s.ctx, func() { s.said(p, end) }) {
 				return
 			}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
 	"time"
 
 	"parley/agent"
 	"parley/lines"
+	"parley/safe"
 )
 
 // Session is one conversation on an answered line.
@@ -25,7 +25,7 @@ type Session struct {
 	plays   chan play           // to the goroutine that fills the line; never more than one outstanding
 	hearing chan hearingCommand // to the goroutine that reads the line
 	gone    chan struct{}       // closed when Run is over
-	wg      sync.WaitGroup
+	wg      safe.Group
 
 	// Everything below belongs to Run.
 	ctx    context.Context
@@ -78,6 +78,19 @@ func (s *Session) Run(ctx context.Context) Report {
 	own, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	s.ctx, s.began = own, time.Now()
+	if !safe.Run("conversation", func() { s.talk(ctx) }) {
+		s.end(EngineFailure)
+	}
+	safe.Run("end of a conversation", s.close)
+	s.sum()
+	stop()
+	close(s.gone)
+	s.leave()
+	return s.report
+}
+
+// talk is the conversation, from its first moment to the reason of its end.
+func (s *Session) talk(ctx context.Context) {
 	s.start()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -102,11 +115,6 @@ func (s *Session) Run(ctx context.Context) Report {
 		}
 		s.ring(time.Now())
 	}
-	s.close()
-	stop()
-	close(s.gone)
-	s.leave()
-	return s.report
 }
 
 func reasonOf(ctx context.Context) Reason {
@@ -120,8 +128,8 @@ func (s *Session) start() {
 	if s.cfg.Answering != nil {
 		s.who = newWho(s.cfg)
 	}
-	s.wg.Go(s.hear)
-	s.wg.Go(s.fillLine)
+	s.wg.Loop(s.ctx, "reader of the line", func(context.Context) { s.hear() })
+	s.wg.Loop(s.ctx, "player of the line", func(context.Context) { s.fillLine() })
 	s.emit(s.began, "audio.denoise", Denoise{}) // nothing on the way suppresses noise
 	s.listen(s.parts.Transcriber, false)
 	if s.cfg.MaxDuration > 0 {
@@ -152,7 +160,7 @@ func (s *Session) end(r Reason) {
 // leave waits for the goroutines. An engine that does not let go is left behind rather than hold the call's record up.
 func (s *Session) leave() {
 	done := make(chan struct{})
-	go func() { s.wg.Wait(); close(done) }()
+	safe.Go("end of a conversation", func() { s.wg.Wait(); close(done) })
 	select {
 	case <-done:
 	case <-time.After(5 * time.Second):
@@ -175,6 +183,10 @@ func (s *Session) close() {
 	s.remembered(s.kept...)
 	s.lastWords()
 	s.concludeWho(now)
+}
+
+// sum fills in the report.
+func (s *Session) sum() {
 	s.report.Reason, s.report.Began, s.report.Entries = s.over, s.began, s.transcript()
 	s.report.History, s.report.Language = s.history, s.language
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"parley/audio"
+	"parley/safe"
 )
 
 // line is one piece of speech: a sentence, or a few words of our own.
@@ -118,9 +119,13 @@ func (s *Session) makeSound(t *turn, l *line) {
 	ctx, cancel := context.WithCancel(t.ctx)
 	l.making[src] = cancel
 	frames := make(chan []int16, 32)
-	s.wg.Go(func() {
+	s.wg.Go("synthesizer", func() {
 		ready := func() bool { return s.post(ctx, func() { s.ready(play{ctx, t, l, frames}, src) }) }
-		some, err := synthesize(ctx, m, sp, s.media.Rate(), frames, ready)
+		some := false
+		err := safe.Do("synthesizer", func() (err error) {
+			some, err = synthesize(ctx, m, sp, s.media.Rate(), frames, ready)
+			return err
+		})
 		close(frames)
 		s.post(t.ctx, func() { s.made(t, l, src, some, err) })
 	})

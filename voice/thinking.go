@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/safe"
 )
 
 // think asks a thinker, the fallback when the first was asked already.
@@ -21,9 +22,9 @@ func (s *Session) think(t *turn, q Thinking) {
 	ctx, cancel := context.WithCancel(t.ctx)
 	t.thinking[src] = cancel
 	s.awaitStage(t, time.Now())
-	s.wg.Go(func() {
+	s.wg.Go("thinker", func() {
 		defer cancel()
-		err := s.pull(ctx, t, src, who, q)
+		err := safe.Do("thinker", func() error { return s.pull(ctx, t, src, who, q) })
 		s.post(t.ctx, func() { s.thinkerDone(t, src, err) })
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"parley/db"
 	"parley/guard"
 	"parley/jobs"
+	"parley/safe"
 )
 
 type hostArgs struct {
@@ -45,12 +46,12 @@ func (s *Webhooks) serve(ctx context.Context, job jobs.Job) error {
 			failed = err
 			for _, d := range due {
 				busy[d.ID] = true
-				go func() {
+				safe.Go("delivery", func() {
+					defer func() { done <- d.ID }()
 					if err := s.try(ctx, d); err != nil && ctx.Err() == nil {
 						slog.ErrorContext(ctx, "delivery not recorded", "delivery", d.ID, "err", err)
 					}
-					done <- d.ID
-				}()
+				})
 			}
 		}
 		if len(busy) == 0 {

@@ -22,6 +22,7 @@ import (
 	"parley/guard"
 	"parley/house"
 	"parley/jobs"
+	"parley/safe"
 	"parley/switchboard"
 	"parley/wire"
 )
@@ -209,7 +210,10 @@ func (s *server) run(ctx context.Context) error {
 		return nil
 	})
 	for _, work := range s.background {
-		g.Go(func() error { return work(working) })
+		g.Go(func() (err error) {
+			safe.Loop(working, "background", func(ctx context.Context) { err = work(ctx) })
+			return err
+		})
 	}
 	if err := s.banner(ctx, l.Addr().String()); err != nil {
 		return errors.Join(err, web.Close())

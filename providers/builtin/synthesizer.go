@@ -9,6 +9,7 @@ import (
 
 	"parley/audio"
 	"parley/fault"
+	"parley/safe"
 	"parley/voice"
 )
 
@@ -72,17 +73,18 @@ func (e *Engines) speak(ctx context.Context, s voice.Speech, yield func(audio.Fr
 	ctx, stop := context.WithCancel(ctx)
 	made := make(chan audio.Frame, 256)
 	failed := make(chan error, 1)
-	go func() {
+	send := func(f audio.Frame) error {
+		select {
+		case made <- f:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	safe.Go("synthesizer", func() {
 		defer close(made)
-		failed <- e.recite(ctx, who, s, func(f audio.Frame) error {
-			select {
-			case made <- f:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		})
-	}()
+		failed <- safe.Do("synthesizer", func() error { return e.recite(ctx, who, s, send) })
+	})
 	defer func() {
 		stop()
 		for range made { // until the goroutine is gone

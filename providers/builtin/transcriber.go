@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"parley/fault"
+	"parley/safe"
 	"parley/voice"
 )
 
@@ -79,9 +80,9 @@ func (e *Engines) Transcriber(ctx context.Context, l voice.Transcription) (voice
 func (e *Engines) transcribe(ctx context.Context, l voice.Transcription, over func()) *stream {
 	s := &stream{in: newQueue[work](), out: newQueue[voice.Transcript]()}
 	s.ctx, s.stop = context.WithCancel(ctx)
-	s.done.Go(func() {
+	s.done.Go("recogniser", func() {
 		defer over()
-		s.out.close(s.run(e, l))
+		s.out.close(safe.Do("recogniser", func() error { return s.run(e, l) }))
 	})
 	return s
 }
@@ -101,7 +102,7 @@ func audible(l voice.Transcription) error {
 type stream struct {
 	ctx  context.Context
 	stop context.CancelFunc
-	done sync.WaitGroup
+	done safe.Group
 	in   *queue[work]
 	out  *queue[voice.Transcript]
 }

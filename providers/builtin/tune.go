@@ -10,6 +10,7 @@ import (
 	"github.com/tetratelabs/wazero"
 
 	"parley/assets"
+	"parley/safe"
 	"parley/voice"
 )
 
@@ -67,8 +68,10 @@ func (e *Engines) imageOf(ctx context.Context, key imageKey, make func() (*image
 	if !ok {
 		m = &making{ready: makeSignal()}
 		e.transcribing.images[key] = m
-		e.work.Go(func() {
-			m.img, m.err = make()
+		e.work.Add(1)
+		safe.Go("image of the recogniser", func() {
+			defer e.work.Done()
+			m.err = safe.Do("image of the recogniser", func() (err error) { m.img, err = make(); return err })
 			close(m.ready)
 			if m.err != nil {
 				e.transcribing.forget(key)

@@ -9,8 +9,9 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 	"time"
+
+	"parley/safe"
 )
 
 // Server is a server that speaks this API, and what it has.
@@ -54,10 +55,10 @@ func onLoopback(address string) string {
 func Discover(ctx context.Context, places []Server) []Server {
 	ctx, stop := context.WithTimeout(ctx, 500*time.Millisecond)
 	defer stop()
-	var wg sync.WaitGroup
+	var wg safe.Group
 	found := slices.Clone(places)
 	for i := range found {
-		wg.Go(func() { found[i].Models = probe(ctx, found[i].BaseURL, "") })
+		wg.Go("search for model servers", func() { found[i].Models = probe(ctx, found[i].BaseURL, "") })
 	}
 	wg.Wait()
 	return slices.DeleteFunc(found, func(s Server) bool { return len(s.Models) == 0 })

@@ -7,6 +7,7 @@ package parley
 var May = []struct{ Room, Imports string }{
 	// Foundations: know nothing of customers.
 	{"fault", ""},
+	{"value", "fault"},
 	{"safe", ""},
 	{"words", ""},
 	{"assets", ""},
@@ -16,9 +17,9 @@ var May = []struct{ Room, Imports string }{
 	{"jobs", "fault db safe"},
 	{"blobs", "fault"},
 	{"live", "fault db"},
-	{"wire", "fault db"},
+	{"wire", "fault value db"},
 	{"audio", "assets"},
-	{"config", "fault wire"},
+	{"config", "fault value"},
 
 	// What customers own: each room has its types, rules and SQL.
 	{"accounts", "foundations"},

@@ -12,7 +12,7 @@ import (
 
 	"parley/db"
 	"parley/fault"
-	"parley/wire"
+	"parley/value"
 )
 
 // Accounts keeps accounts and knows whose credential is whose.
@@ -146,7 +146,7 @@ func (a *Accounts) PlanOf(acc Account) Plan { return a.plan.With(acc.Overrides.V
 
 // Profile is what customers change about their account; fields left out stay.
 type Profile struct {
-	Name, Email, Timezone wire.Opt[string]
+	Name, Email, Timezone value.Opt[string]
 }
 
 // Update changes the profile.

@@ -12,14 +12,14 @@ import (
 	"parley/accounts"
 	"parley/db"
 	"parley/db/dbtest"
-	"parley/wire"
+	"parley/value"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func limit(n int64) *int64 { return &n }
 
-var plan = accounts.Plan{MaxTools: limit(5), ParallelPerCampaign: 10, ParallelPerAccount: 100, MinutePrice: wire.MoneyUnit / 10}
+var plan = accounts.Plan{MaxTools: limit(5), ParallelPerCampaign: 10, ParallelPerAccount: 100, MinutePrice: value.MoneyUnit / 10}
 
 func create(t *testing.T, a *accounts.Accounts, d *db.DB, draft accounts.Draft) accounts.Account {
 	t.Helper()
@@ -91,17 +91,17 @@ func TestProfileAndTerms(t *testing.T) {
 		if acc.Kind != accounts.Direct || acc.Timezone != "UTC" || acc.PaymentMethod != accounts.PaymentOK || acc.First || acc.Kind.Unit() != "minutes" {
 			t.Errorf("defaults %+v", acc)
 		}
-		got, err := a.Update(ctx, d, acc.ID, accounts.Profile{Timezone: wire.Some("Europe/Berlin")})
+		got, err := a.Update(ctx, d, acc.ID, accounts.Profile{Timezone: value.Some("Europe/Berlin")})
 		if err != nil || got.Name != "Ada" || got.Timezone != "Europe/Berlin" || got.Location().String() != "Europe/Berlin" {
 			t.Errorf("%+v %v", got, err)
 		}
 		tenant, none := accounts.Tenant, accounts.PaymentNone
 		yes := true
-		first := accounts.Overrides{MaxTools: wire.Opt[int64]{Set: true, Null: true}, MaxCampaigns: wire.Some[int64](2)}
+		first := accounts.Overrides{MaxTools: value.Opt[int64]{Set: true, Null: true}, MaxCampaigns: value.Some[int64](2)}
 		if _, err := a.SetTerms(ctx, d, acc.ID, accounts.Terms{Kind: &tenant, PaymentMethod: &none, Plan: &first}); err != nil {
 			t.Fatal(err)
 		}
-		second := accounts.Overrides{MinutePrice: wire.Some(wire.MoneyUnit / 5), ParallelPerAccount: wire.Opt[int64]{Set: true, Null: true}}
+		second := accounts.Overrides{MinutePrice: value.Some(value.MoneyUnit / 5), ParallelPerAccount: value.Opt[int64]{Set: true, Null: true}}
 		got, err = a.SetTerms(ctx, d, acc.ID, accounts.Terms{Plan: &second, Suspended: &yes})
 		if err != nil || got.Kind != accounts.Tenant || got.Kind.Unit() != "credits" || got.PaymentMethod != none || !got.Suspended() {
 			t.Errorf("%+v %v", got, err)
@@ -110,7 +110,7 @@ func TestProfileAndTerms(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(stored, got) {
 			t.Errorf("stored %+v\nanswer %+v\n%v", stored, got, err)
 		}
-		want := accounts.Plan{MaxCampaigns: limit(2), ParallelPerCampaign: 10, ParallelPerAccount: 100, MinutePrice: wire.MoneyUnit / 5}
+		want := accounts.Plan{MaxCampaigns: limit(2), ParallelPerCampaign: 10, ParallelPerAccount: 100, MinutePrice: value.MoneyUnit / 5}
 		if p, err := a.Plan(ctx, d, acc.ID); err != nil || !reflect.DeepEqual(p, want) || !reflect.DeepEqual(a.PlanOf(got), want) {
 			t.Errorf("%+v %v", p, err)
 		}

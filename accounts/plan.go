@@ -1,8 +1,6 @@
 package accounts
 
-import (
-	"parley/wire"
-)
+import "parley/value"
 
 // Plan is what an account may have. A nil limit is no limit. Limits apply when something is created;
 // lowering one breaks nothing that exists.
@@ -12,20 +10,20 @@ type Plan struct {
 	MaxTools            *int64
 	ParallelPerCampaign int64 // 1-10
 	ParallelPerAccount  int64
-	DailyOutbound       *int64     // calls through carriers of the installation per rolling day
-	MinutePrice         wire.Money // currency per minute of AI time, more than 0
+	DailyOutbound       *int64      // calls through carriers of the installation per rolling day
+	MinutePrice         value.Money // currency per minute of AI time, more than 0
 }
 
 // Overrides are the keys of an account's plan that differ from the default plan: left out = as the default,
 // null = no limit (for a key that must have one: as the default).
 type Overrides struct {
-	MaxCampaigns        wire.Opt[int64]      `json:"max_campaigns,omitzero" rule:"null min=0"`
-	MaxAssistants       wire.Opt[int64]      `json:"max_assistants,omitzero" rule:"null min=0"`
-	MaxTools            wire.Opt[int64]      `json:"max_tools,omitzero" rule:"null min=0"`
-	ParallelPerCampaign wire.Opt[int64]      `json:"parallel_per_campaign,omitzero" rule:"null min=0"`
-	ParallelPerAccount  wire.Opt[int64]      `json:"parallel_per_account,omitzero" rule:"null min=0"`
-	DailyOutbound       wire.Opt[int64]      `json:"daily_outbound,omitzero" rule:"null min=0"`
-	MinutePrice         wire.Opt[wire.Money] `json:"minute_price,omitzero" rule:"null min=0"`
+	MaxCampaigns        value.Opt[int64]       `json:"max_campaigns,omitzero" rule:"null min=0"`
+	MaxAssistants       value.Opt[int64]       `json:"max_assistants,omitzero" rule:"null min=0"`
+	MaxTools            value.Opt[int64]       `json:"max_tools,omitzero" rule:"null min=0"`
+	ParallelPerCampaign value.Opt[int64]       `json:"parallel_per_campaign,omitzero" rule:"null min=0"`
+	ParallelPerAccount  value.Opt[int64]       `json:"parallel_per_account,omitzero" rule:"null min=0"`
+	DailyOutbound       value.Opt[int64]       `json:"daily_outbound,omitzero" rule:"null min=0"`
+	MinutePrice         value.Opt[value.Money] `json:"minute_price,omitzero" rule:"null min=0"`
 }
 
 // Merge is o with the keys that over sets.
@@ -54,14 +52,14 @@ func (p Plan) With(o Overrides) Plan {
 	}
 }
 
-func later[T any](old, new wire.Opt[T]) wire.Opt[T] {
+func later[T any](old, new value.Opt[T]) value.Opt[T] {
 	if new.Set {
 		return new
 	}
 	return old
 }
 
-func limit(base *int64, over wire.Opt[int64]) *int64 {
+func limit(base *int64, over value.Opt[int64]) *int64 {
 	if over.Set {
 		return over.Ptr()
 	}

@@ -4,10 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"parley/value"
 	"strconv"
 	"strings"
-
-	"parley/wire"
 )
 
 // Field is one thing to find out from a finished conversation.
@@ -31,9 +30,9 @@ const extract = "The conversation is over. Fill the given fields from what was r
 
 // Run asks the model and returns one value per field, in their order: a string, float64, bool, or nil when not
 // determinable. Without fields nothing is asked.
-func (e Evaluation) Run(ctx context.Context) (wire.Scalars, error) {
+func (e Evaluation) Run(ctx context.Context) (value.Scalars, error) {
 	if len(e.Fields) == 0 {
-		return wire.Scalars{}, nil
+		return value.Scalars{}, nil
 	}
 	if e.Observe != nil {
 		e.Observe(Event{"llm.request", Asked{e.Engine.Provider, e.Engine.Name, e.Temperature, []string{}, 0, PurposeEvaluation}})
@@ -62,8 +61,8 @@ func (e Evaluation) Run(ctx context.Context) (wire.Scalars, error) {
 }
 
 // Undetermined is an evaluation that found nothing out.
-func Undetermined(fields []Field) wire.Scalars {
-	out := make(wire.Scalars, len(fields))
+func Undetermined(fields []Field) value.Scalars {
+	out := make(value.Scalars, len(fields))
 	for i, f := range fields {
 		out[i].Name = f.Name
 	}

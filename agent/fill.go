@@ -4,7 +4,7 @@ import (
 	"iter"
 	"time"
 
-	"parley/wire"
+	"parley/value"
 	"parley/words"
 )
 
@@ -22,7 +22,7 @@ const (
 func Fill(text string, v Values, place words.Place) string { return words.Fill(text, v, place) }
 
 // Layer merges variables, strongest first, below the system values.
-func Layer(system Values, layers ...wire.Scalars) Values {
+func Layer(system Values, layers ...value.Scalars) Values {
 	all := make([]iter.Seq2[string, any], len(layers))
 	for i, l := range layers {
 		all[i] = l.All()

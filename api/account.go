@@ -4,14 +4,15 @@ import (
 	"context"
 
 	"parley/accounts"
+	"parley/value"
 	"parley/wire"
 )
 
 type apiKey struct {
-	ID         int64     `json:"id"`
-	Name       string    `json:"name"`
-	LastUsedAt wire.Time `json:"last_used_at" rule:"null"`
-	CreatedAt  wire.Time `json:"created_at"`
+	ID         int64      `json:"id"`
+	Name       string     `json:"name"`
+	LastUsedAt value.Time `json:"last_used_at" rule:"null"`
+	CreatedAt  value.Time `json:"created_at"`
 }
 
 type apiKeys struct {
@@ -22,7 +23,7 @@ func (a *API) listKeys(ctx context.Context, _ *struct{}) (apiKeys, error) {
 	list, err := a.Accounts.Keys(ctx, a.DB, owner(ctx))
 	out := apiKeys{}
 	for _, k := range list {
-		out.Keys = append(out.Keys, apiKey{k.ID, k.Name, wire.At(k.LastUsedAt.Time()), wire.At(k.CreatedAt.Time())})
+		out.Keys = append(out.Keys, apiKey{k.ID, k.Name, value.At(k.LastUsedAt.Time()), value.At(k.CreatedAt.Time())})
 	}
 	return out, err
 }
@@ -37,15 +38,15 @@ type newKey struct {
 }
 
 type keyWithToken struct {
-	ID        int64     `json:"id"`
-	Name      string    `json:"name"`
-	Token     string    `json:"token" doc:"Shown here and never again."`
-	CreatedAt wire.Time `json:"created_at"`
+	ID        int64      `json:"id"`
+	Name      string     `json:"name"`
+	Token     string     `json:"token" doc:"Shown here and never again."`
+	CreatedAt value.Time `json:"created_at"`
 }
 
 func (a *API) createKey(ctx context.Context, in *newKeyIn) (newKey, error) {
 	k, token, err := a.Accounts.CreateKey(ctx, a.DB, owner(ctx), in.Name)
-	return newKey{"API key created successfully.", keyWithToken{k.ID, k.Name, token, wire.At(k.CreatedAt.Time())}}, err
+	return newKey{"API key created successfully.", keyWithToken{k.ID, k.Name, token, value.At(k.CreatedAt.Time())}}, err
 }
 
 type keyRef struct {
@@ -57,15 +58,15 @@ func (a *API) deleteKey(ctx context.Context, in *keyRef) (wire.Message, error) {
 }
 
 type me struct {
-	Name             string     `json:"name"`
-	Email            string     `json:"email"`
-	TotalBalance     wire.Money `json:"total_balance" doc:"In balance_unit, without subtracting open holds."`
-	ID               int64      `json:"id"`
-	AccountKind      string     `json:"account_kind" rule:"oneof=direct|tenant"`
-	BalanceUnit      string     `json:"balance_unit" rule:"oneof=minutes|credits"`
-	AvailableBalance wire.Money `json:"available_balance" doc:"What open holds leave."`
-	Currency         string     `json:"currency"`
-	Timezone         string     `json:"timezone"`
+	Name             string      `json:"name"`
+	Email            string      `json:"email"`
+	TotalBalance     value.Money `json:"total_balance" doc:"In balance_unit, without subtracting open holds."`
+	ID               int64       `json:"id"`
+	AccountKind      string      `json:"account_kind" rule:"oneof=direct|tenant"`
+	BalanceUnit      string      `json:"balance_unit" rule:"oneof=minutes|credits"`
+	AvailableBalance value.Money `json:"available_balance" doc:"What open holds leave."`
+	Currency         string      `json:"currency"`
+	Timezone         string      `json:"timezone"`
 }
 
 func (a *API) me(ctx context.Context, _ *struct{}) (me, error) {
@@ -83,9 +84,9 @@ func (a *API) describe(ctx context.Context, acc accounts.Account) (me, error) {
 }
 
 type profileIn struct {
-	Name     wire.Opt[string] `json:"name" rule:"max=255"`
-	Email    wire.Opt[string] `json:"email" rule:"email max=255"`
-	Timezone wire.Opt[string] `json:"timezone" rule:"timezone"`
+	Name     value.Opt[string] `json:"name" rule:"max=255"`
+	Email    value.Opt[string] `json:"email" rule:"email max=255"`
+	Timezone value.Opt[string] `json:"timezone" rule:"timezone"`
 }
 
 type profileOut struct {

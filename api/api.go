@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"parley/accounts"
 	"parley/assistants"
 	"parley/billing"
@@ -29,8 +28,11 @@ import (
 	"parley/sim"
 	"parley/switchboard"
 	"parley/tools"
+	"parley/value"
 	"parley/webhooks"
 	"parley/wire"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Deps are the rooms that the handlers call and the few settings they need.
@@ -61,7 +63,7 @@ type Deps struct {
 	Jobs            *jobs.Runner
 	Sim             *sim.Sim // nil = the simulator is off
 	// CallPrice is what a call that goes on would cost if it ended now.
-	CallPrice     func(ctx context.Context, c calls.Call, now time.Time) (ai, carrier wire.Money, err error)
+	CallPrice     func(ctx context.Context, c calls.Call, now time.Time) (ai, carrier value.Money, err error)
 	FirstVisit    func(ctx context.Context, owner accounts.ID) error // somebody opened the console by a one-time link; may be nil
 	PublicHistory string                                             // which conversations a uuid alone may read: widget, all, none
 

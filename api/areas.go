@@ -22,7 +22,7 @@ var (
 	switches = wire.Area{Name: "switches", Fields: true, Shape: func(f *fault.Fault) any { return switchShape{f.Message, false} }}
 
 	// conversations is {"status":false,"error":…}, for failed rules too: keyless chat and web calls.
-	conversations = wire.Area{Name: "conversations", Phrase: wire.Terse, Shape: func(f *fault.Fault) any {
+	conversations = wire.Area{Name: "conversations", Phrase: fault.Terse, Shape: func(f *fault.Fault) any {
 		return statusShape{false, f.Message}
 	}}
 )

@@ -7,25 +7,26 @@ import (
 
 	"parley/assistants"
 	"parley/fault"
+	"parley/value"
 	"parley/wire"
 )
 
 // assistantIn is what create and update read. The rest of the fields' rules is in package assistants.
 type assistantIn struct {
-	ID wire.Ref `path:"id"`
+	ID value.Ref `path:"id"`
 	assistants.Fields
-	Unknown wire.Unknown
+	Unknown value.Unknown
 
 	found *assistants.Assistant // what ID names; nil on create
 }
 
 type newAssistantIn struct {
 	assistants.Fields
-	Unknown wire.Unknown
+	Unknown value.Unknown
 }
 
 type assistantRef struct {
-	ID wire.Ref `path:"id"`
+	ID value.Ref `path:"id"`
 }
 
 type assistantsPageIn struct {
@@ -128,12 +129,12 @@ var errNoAssistant = fault.New(fault.NotFound, "", "No assistant with this id ex
 
 // switchOnIn and switchOffIn are the bodies of the webhook switches.
 type switchOnIn struct {
-	AssistantID wire.Ref `json:"assistant_id" rule:"required"`
-	WebhookURL  string   `json:"webhook_url" rule:"required url public"`
+	AssistantID value.Ref `json:"assistant_id" rule:"required"`
+	WebhookURL  string    `json:"webhook_url" rule:"required url public"`
 }
 
 type switchOffIn struct {
-	AssistantID wire.Ref `json:"assistant_id" rule:"required"`
+	AssistantID value.Ref `json:"assistant_id" rule:"required"`
 }
 
 // switched is an answer whose data is always an empty array.
@@ -157,8 +158,8 @@ func (a *API) switchOff(hook assistants.Hook, message string) func(context.Conte
 }
 
 type versionIn struct {
-	ID wire.Ref `path:"id"`
-	N  int64    `path:"n"`
+	ID value.Ref `path:"id"`
+	N  int64     `path:"n"`
 }
 
 type versionsOut struct {
@@ -167,7 +168,7 @@ type versionsOut struct {
 
 type versionOut struct {
 	Version   int                  `json:"version"`
-	CreatedAt wire.Time            `json:"created_at"`
+	CreatedAt value.Time           `json:"created_at"`
 	Author    *string              `json:"author"`
 	Changes   map[string]changeOut `json:"changes"`
 	Data      assistants.Record    `json:"data"`
@@ -183,7 +184,7 @@ func (a *API) versions(ctx context.Context, in *assistantRef) (versionsOut, erro
 	list, err := a.Assistants.Versions(ctx, a.DB, owner(ctx), in.ID)
 	out := versionsOut{Data: make([]versionOut, len(list))}
 	for i, v := range list {
-		shown := versionOut{v.N, wire.At(v.At), filled(v.By.Name), map[string]changeOut{}, v.Record()}
+		shown := versionOut{v.N, value.At(v.At), filled(v.By.Name), map[string]changeOut{}, v.Record()}
 		if i+1 < len(list) {
 			if shown.Changes, err = changes(v.Changed, list[i+1].Record(), shown.Data); err != nil {
 				return versionsOut{}, err
@@ -209,7 +210,7 @@ func changes(fields []string, from, to assistants.Record) (map[string]changeOut,
 }
 
 func byKey(r assistants.Record) (m map[string]any, err error) {
-	b, err := wire.Marshal(r)
+	b, err := value.Marshal(r)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"parley/calls"
 	"parley/fault"
 	"parley/switchboard"
+	"parley/value"
 	"parley/wire"
 )
 
@@ -22,25 +23,25 @@ type callOut struct {
 	ClientPhone       *string           `json:"client_phone_number"`
 	Status            calls.Status      `json:"status"`
 	Transcript        string            `json:"transcript"`
-	Variables         wire.Scalars      `json:"variables"`
-	Evaluation        wire.Scalars      `json:"evaluation"`
+	Variables         value.Scalars     `json:"variables"`
+	Evaluation        value.Scalars     `json:"evaluation"`
 	WebhookResponse   json.RawMessage   `json:"webhook_response"`
-	CarrierCost       wire.Money        `json:"carrier_cost"`
-	TotalCost         wire.Money        `json:"total_cost"`
+	CarrierCost       value.Money       `json:"carrier_cost"`
+	TotalCost         value.Money       `json:"total_cost"`
 	AnsweredBy        calls.AnsweredBy  `json:"answered_by"`
 	RecordingURL      *string           `json:"recording_url,omitempty"`
-	CreatedAt         wire.DateTime     `json:"created_at"`
-	UpdatedAt         wire.DateTime     `json:"updated_at"`
+	CreatedAt         value.DateTime    `json:"created_at"`
+	UpdatedAt         value.DateTime    `json:"updated_at"`
 	UUID              string            `json:"uuid"`
 	AssistantID       *int64            `json:"assistant_id"`
 	CampaignID        *int64            `json:"campaign_id"`
 	LeadID            *int64            `json:"lead_id"`
 	EndedReason       *calls.Reason     `json:"ended_reason"`
 	EndedBy           *calls.By         `json:"ended_by"`
-	InputVariables    wire.Scalars      `json:"input_variables"`
-	AnsweredAt        *wire.Time        `json:"answered_at"`
-	EndedAt           *wire.Time        `json:"ended_at"`
-	AICost            wire.Money        `json:"ai_cost"`
+	InputVariables    value.Scalars     `json:"input_variables"`
+	AnsweredAt        *value.Time       `json:"answered_at"`
+	EndedAt           *value.Time       `json:"ended_at"`
+	AICost            value.Money       `json:"ai_cost"`
 	Currency          string            `json:"currency"`
 	TranscriptEntries []transcriptEntry `json:"transcript_entries"`
 	EvaluationFields  []calls.Field     `json:"evaluation_fields"`
@@ -55,24 +56,24 @@ type transcriptEntry struct {
 }
 
 type callRef struct {
-	ID wire.Ref `path:"id"`
+	ID value.Ref `path:"id"`
 }
 
 type callsIn struct {
 	wire.Paging
-	Status      wire.Opt[string]   `query:"status" rule:"oneof=initiated|ringing|in-progress|ended_by_customer|ended_by_assistant|ended|completed|busy|no-answer|failed"`
-	Type        wire.Opt[string]   `query:"type" rule:"oneof=inbound|outbound|web"`
-	PhoneNumber string             `query:"phone_number" doc:"Digits the client's number contains."`
-	AssistantID wire.Opt[wire.Ref] `query:"assistant_id"`
-	CampaignID  wire.Opt[int64]    `query:"campaign_id"`
-	DateFrom    wire.Opt[string]   `query:"date_from" rule:"date" doc:"First day of created_at, UTC."`
-	DateTo      wire.Opt[string]   `query:"date_to" rule:"date" doc:"Last day of created_at, UTC."`
+	Status      value.Opt[string]    `query:"status" rule:"oneof=initiated|ringing|in-progress|ended_by_customer|ended_by_assistant|ended|completed|busy|no-answer|failed"`
+	Type        value.Opt[string]    `query:"type" rule:"oneof=inbound|outbound|web"`
+	PhoneNumber string               `query:"phone_number" doc:"Digits the client's number contains."`
+	AssistantID value.Opt[value.Ref] `query:"assistant_id"`
+	CampaignID  value.Opt[int64]     `query:"campaign_id"`
+	DateFrom    value.Opt[string]    `query:"date_from" rule:"date" doc:"First day of created_at, UTC."`
+	DateTo      value.Opt[string]    `query:"date_to" rule:"date" doc:"Last day of created_at, UTC."`
 }
 
 type makeCallIn struct {
-	PhoneNumber string             `json:"phone_number" rule:"required"`
-	AssistantID wire.Opt[wire.Ref] `json:"assistant_id" rule:"required"`
-	Variables   wire.Scalars       `json:"variables" rule:"max=100"`
+	PhoneNumber string               `json:"phone_number" rule:"required"`
+	AssistantID value.Opt[value.Ref] `json:"assistant_id" rule:"required"`
+	Variables   value.Scalars        `json:"variables" rule:"max=100"`
 }
 
 type madeCall struct {
@@ -83,7 +84,7 @@ type madeCall struct {
 
 type callEvent struct {
 	Seq  int64           `json:"seq"`
-	At   wire.Time       `json:"at"`
+	At   value.Time      `json:"at"`
 	MS   int64           `json:"ms"` // from the answer; negative before
 	Type string          `json:"type"`
 	Data json.RawMessage `json:"data"`
@@ -94,20 +95,20 @@ type callEvents struct {
 }
 
 type whisperIn struct {
-	ID   wire.Ref `path:"id"`
-	Text string   `json:"text" rule:"required max=2000"`
+	ID   value.Ref `path:"id"`
+	Text string    `json:"text" rule:"required max=2000"`
 }
 
 type blockIn struct {
-	PhoneNumber string           `json:"phone_number" rule:"required e164"`
-	Reason      wire.Opt[string] `json:"reason" rule:"null max=255"`
+	PhoneNumber string            `json:"phone_number" rule:"required e164"`
+	Reason      value.Opt[string] `json:"reason" rule:"null max=255"`
 }
 
 type blockedOut struct {
-	ID          int64     `json:"id"`
-	PhoneNumber string    `json:"phone_number"`
-	Reason      *string   `json:"reason"`
-	CreatedAt   wire.Time `json:"created_at"`
+	ID          int64      `json:"id"`
+	PhoneNumber string     `json:"phone_number"`
+	Reason      *string    `json:"reason"`
+	CreatedAt   value.Time `json:"created_at"`
 }
 
 type blockedID struct {
@@ -138,7 +139,7 @@ func (a *API) callRoutes() []wire.Route {
 
 func (a *API) makeCall(ctx context.Context, in *makeCallIn) (madeCall, error) {
 	c, err := a.Switchboard.Place(ctx, a.DB, switchboard.Order{Owner: owner(ctx), Assistant: in.AssistantID.V, Phone: in.PhoneNumber,
-		Variables: in.Variables, RequestID: wire.RequestID(ctx)})
+		Variables: in.Variables, RequestID: fault.RequestID(ctx)})
 	return madeCall{"The call was accepted and is being placed.", int64(c.ID), c.Status}, err
 }
 
@@ -168,7 +169,7 @@ func (a *API) listCalls(ctx context.Context, in *callsIn) (wire.Page[callOut], e
 }
 
 // assistantOfCalls is the id a filter means; 0 when it means nobody. Calls outlive their assistant, so ids are not looked up.
-func (a *API) assistantOfCalls(ctx context.Context, ref wire.Ref) (int64, error) {
+func (a *API) assistantOfCalls(ctx context.Context, ref value.Ref) (int64, error) {
 	if ref.UUID == "" {
 		return ref.ID, nil
 	}
@@ -214,7 +215,7 @@ func (a *API) showCall(ctx context.Context, c calls.Call, now time.Time) callOut
 	out := callOut{ID: int64(c.ID), AssistantName: c.AssistantName, CampaignName: c.CampaignName, Type: c.Type, Duration: c.Duration(now),
 		AssistantPhone: c.AssistantPhone, ClientPhone: c.ClientPhone, Status: c.Status, Transcript: c.Transcript(), Variables: c.Variables.V,
 		Evaluation: c.Evaluation.V, WebhookResponse: json.RawMessage(`null`), CarrierCost: c.CarrierCost, TotalCost: c.TotalCost(),
-		AnsweredBy: c.AnsweredBy, CreatedAt: wire.DateTime(c.CreatedAt.Time()), UpdatedAt: wire.DateTime(c.UpdatedAt.Time()), UUID: c.UUID,
+		AnsweredBy: c.AnsweredBy, CreatedAt: value.DateTime(c.CreatedAt.Time()), UpdatedAt: value.DateTime(c.UpdatedAt.Time()), UUID: c.UUID,
 		AssistantID: (*int64)(c.AssistantID), CampaignID: c.CampaignID, LeadID: c.LeadID, EndedReason: c.Reason, EndedBy: c.EndedBy,
 		InputVariables: c.InputVariables.V, AnsweredAt: timeOrNull(c.AnsweredAt.Time()), EndedAt: timeOrNull(c.EndedAt.Time()), AICost: c.AICost,
 		Currency: c.Currency, TranscriptEntries: transcriptEntries(c), EvaluationFields: c.EvaluationFields()}
@@ -239,7 +240,7 @@ func transcriptEntries(c calls.Call) []transcriptEntry {
 // errNoCall is the answer of the routes that change a call.
 var errNoCall = fault.New(fault.NotFound, "", "No call with this id exists in your account.")
 
-func (a *API) ownCall(ctx context.Context, ref wire.Ref) (calls.Call, error) {
+func (a *API) ownCall(ctx context.Context, ref value.Ref) (calls.Call, error) {
 	c, err := a.Calls.Get(ctx, a.DB, owner(ctx), ref)
 	if fault.Is(err, fault.NotFound) {
 		err = errNoCall
@@ -278,12 +279,12 @@ func showEvent(c calls.Call, seq int64, at time.Time, kind string, body json.Raw
 }
 
 // moment is a moment of a call by the durable clock, and in milliseconds from its answer.
-func moment(c calls.Call, at time.Time) (wire.Time, int64) {
+func moment(c calls.Call, at time.Time) (value.Time, int64) {
 	since := c.AnsweredReal.Time()
 	if since.IsZero() {
 		since = c.CreatedReal.Time()
 	}
-	return wire.At(c.Durable(at)), at.Sub(since).Milliseconds()
+	return value.At(c.Durable(at)), at.Sub(since).Milliseconds()
 }
 
 func (a *API) hangUpCall(ctx context.Context, in *callRef) (wire.Message, error) {
@@ -333,5 +334,5 @@ func (a *API) unblockNumber(ctx context.Context, in *blockedID) (wire.Message, e
 }
 
 func showBlocked(b calls.Blocked) blockedOut {
-	return blockedOut{b.ID, b.Phone, b.Reason, wire.At(b.CreatedAt.Time())}
+	return blockedOut{b.ID, b.Phone, b.Reason, value.At(b.CreatedAt.Time())}
 }

@@ -11,7 +11,7 @@ import (
 	"parley/api/apitest"
 	"parley/calls"
 	"parley/db"
-	"parley/wire"
+	"parley/value"
 )
 
 // TestMakeCall places calls and is refused them, check by check.
@@ -51,7 +51,7 @@ func TestMakeCall(t *testing.T) {
 		if again.Header.Get("Idempotency-Replayed") != "true" {
 			t.Error("placed twice")
 		}
-		few := accounts.Terms{Plan: &accounts.Overrides{ParallelPerAccount: wire.Some(int64(4))}}
+		few := accounts.Terms{Plan: &accounts.Overrides{ParallelPerAccount: value.Some(int64(4))}}
 		if _, err := s.House.Accounts.SetTerms(t.Context(), s.DB, operator(t, s), few); err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func finished(t *testing.T, s *apitest.Server, n calls.NewCall) calls.Call {
 	if err != nil {
 		t.Fatal(err)
 	}
-	call.Evaluation.V, call.AICost, call.CarrierCost = wire.Scalars{{Name: "status", Value: true}}, 5666667, 1000000
+	call.Evaluation.V, call.AICost, call.CarrierCost = value.Scalars{{Name: "status", Value: true}}, 5666667, 1000000
 	err = s.DB.Do(ctx, func(tx *db.Tx) error { call, err = s.House.Calls.Finish(ctx, tx, call); return err })
 	if err != nil {
 		t.Fatal(err)

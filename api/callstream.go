@@ -10,6 +10,7 @@ import (
 	"parley/calls"
 	"parley/live"
 	"parley/switchboard"
+	"parley/value"
 	"parley/wire"
 )
 
@@ -106,7 +107,7 @@ func (f *follower) listen(ctx context.Context) error {
 			if e.Type == "" || e.Seq > f.seq+1 {
 				return nil
 			}
-			body, err := wire.Marshal(e.Data)
+			body, err := value.Marshal(e.Data)
 			if err == nil {
 				err = f.send(e.Seq, e.At, e.Type, body)
 			}
@@ -142,7 +143,7 @@ func (f *follower) live(ctx context.Context, events <-chan switchboard.Watched) 
 			if !ok {
 				return nil
 			}
-			body, err := wire.Marshal(e.Data)
+			body, err := value.Marshal(e.Data)
 			if err != nil {
 				return err
 			}

@@ -7,26 +7,27 @@ import (
 	"parley/accounts"
 	"parley/campaigns"
 	"parley/fault"
+	"parley/value"
 	"parley/wire"
 )
 
 // campaignIn is the body of creation and change.
 type campaignIn struct {
-	ID           int64              `path:"id"`
-	Name         wire.Opt[string]   `json:"name" rule:"max=255"`
-	Assistant    wire.Opt[wire.Ref] `json:"assistant_id"`
-	Timezone     wire.Opt[string]   `json:"timezone" rule:"timezone"`
-	MaxParallel  wire.Opt[int64]    `json:"max_calls_in_parallel"`
-	Start        wire.Opt[string]   `json:"allowed_hours_start_time" rule:"clock"`
-	End          wire.Opt[string]   `json:"allowed_hours_end_time" rule:"clock different=allowed_hours_start_time"`
-	Days         wire.Opt[[]string] `json:"allowed_days" rule:"min=1 distinct" each:"oneof=monday|tuesday|wednesday|thursday|friday|saturday|sunday"`
-	MaxRetries   wire.Opt[int64]    `json:"max_retries" rule:"min=1 max=5"`
-	Interval     wire.Opt[int64]    `json:"retry_interval" rule:"min=10 max=4320"`
-	Voicemail    wire.Opt[bool]     `json:"retry_on_voicemail"`
-	GoalMissed   wire.Opt[bool]     `json:"retry_on_goal_incomplete"`
-	GoalVariable wire.Opt[string]   `json:"goal_completion_variable" rule:"max=255 null"`
-	Complete     wire.Opt[bool]     `json:"mark_complete_when_no_leads"`
-	Numbers      wire.Opt[[]int64]  `json:"phone_number_ids" rule:"distinct"`
+	ID           int64                `path:"id"`
+	Name         value.Opt[string]    `json:"name" rule:"max=255"`
+	Assistant    value.Opt[value.Ref] `json:"assistant_id"`
+	Timezone     value.Opt[string]    `json:"timezone" rule:"timezone"`
+	MaxParallel  value.Opt[int64]     `json:"max_calls_in_parallel"`
+	Start        value.Opt[string]    `json:"allowed_hours_start_time" rule:"clock"`
+	End          value.Opt[string]    `json:"allowed_hours_end_time" rule:"clock different=allowed_hours_start_time"`
+	Days         value.Opt[[]string]  `json:"allowed_days" rule:"min=1 distinct" each:"oneof=monday|tuesday|wednesday|thursday|friday|saturday|sunday"`
+	MaxRetries   value.Opt[int64]     `json:"max_retries" rule:"min=1 max=5"`
+	Interval     value.Opt[int64]     `json:"retry_interval" rule:"min=10 max=4320"`
+	Voicemail    value.Opt[bool]      `json:"retry_on_voicemail"`
+	GoalMissed   value.Opt[bool]      `json:"retry_on_goal_incomplete"`
+	GoalVariable value.Opt[string]    `json:"goal_completion_variable" rule:"max=255 null"`
+	Complete     value.Opt[bool]      `json:"mark_complete_when_no_leads"`
+	Numbers      value.Opt[[]int64]   `json:"phone_number_ids" rule:"distinct"`
 
 	found     campaigns.Campaign // of the path
 	assistant int64              // of Assistant, once checked
@@ -44,8 +45,8 @@ type campaignOut struct {
 	Days         []string              `json:"allowed_days"`
 	MaxRetries   int                   `json:"max_retries"`
 	Interval     int                   `json:"retry_interval"`
-	CreatedAt    wire.Time             `json:"created_at"`
-	UpdatedAt    wire.Time             `json:"updated_at"`
+	CreatedAt    value.Time            `json:"created_at"`
+	UpdatedAt    value.Time            `json:"updated_at"`
 	Assistant    *int64                `json:"assistant_id"`
 	Timezone     string                `json:"timezone"`
 	Voicemail    bool                  `json:"retry_on_voicemail"`
@@ -61,7 +62,7 @@ func campaignOf(c campaigns.Campaign, n campaigns.Counts) campaignOut {
 	return campaignOut{
 		ID: c.ID, Name: c.Name, Status: c.Status, MaxParallel: s.MaxParallel, Complete: s.CompleteWhenDone,
 		Start: s.Start + ":00", End: s.End + ":00", Days: s.Days, MaxRetries: s.MaxRetries, Interval: s.RetryInterval,
-		CreatedAt: wire.At(c.CreatedAt.Time()), UpdatedAt: wire.At(c.UpdatedAt.Time()), Assistant: c.Assistant, Timezone: s.Timezone,
+		CreatedAt: value.At(c.CreatedAt.Time()), UpdatedAt: value.At(c.UpdatedAt.Time()), Assistant: c.Assistant, Timezone: s.Timezone,
 		Voicemail: s.RetryVoicemail, GoalMissed: s.RetryGoal, GoalVariable: s.GoalVariable, Numbers: orEmpty(s.NumberIDs), StopReason: c.StopReason, Leads: n,
 	}
 }
@@ -125,7 +126,7 @@ func (a *API) checkCampaign(ctx context.Context, in *campaignIn) error {
 		return err
 	}
 	if start, end := in.Start.Or(s.Start), in.End.Or(s.End); start == end && in.Start.Set != in.End.Set {
-		bad = append(bad, wire.Bad("allowed_hours_end_time", "different", "allowed hours start time"))
+		bad = append(bad, fault.Bad("allowed_hours_end_time", "different", "allowed hours start time"))
 	}
 	more, err := a.checkGoal(ctx, in, s.AssistantID)
 	if err != nil {
@@ -138,10 +139,10 @@ func (a *API) checkCampaign(ctx context.Context, in *campaignIn) error {
 			return err
 		}
 		if !ok {
-			bad = append(bad, wire.Bad("phone_number_ids."+itoa(int64(i)), "in"))
+			bad = append(bad, fault.Bad("phone_number_ids."+itoa(int64(i)), "in"))
 		}
 	}
-	return wire.Invalid(bad...)
+	return fault.Input(bad...)
 }
 
 // checkParallel holds the calls at once against the plan's ceiling.
@@ -152,7 +153,7 @@ func (a *API) checkParallel(ctx context.Context, in *campaignIn) (bad []fault.Fi
 	}
 	ceiling := parallelCeiling(plan)
 	if n := in.MaxParallel; n.Has() && (n.V < 1 || n.V > ceiling) {
-		bad = append(bad, wire.Bad("max_calls_in_parallel", "between.number", "1", itoa(ceiling)))
+		bad = append(bad, fault.Bad("max_calls_in_parallel", "between.number", "1", itoa(ceiling)))
 	}
 	return bad, nil
 }
@@ -183,12 +184,12 @@ func (a *API) checkGoal(ctx context.Context, in *campaignIn, now int64) (bad []f
 		in.assistant = chosen.ID
 	}
 	if in.GoalVariable.Has() && !slices.Contains(chosen.GoalNames, in.GoalVariable.V) {
-		bad = append(bad, wire.Bad("goal_completion_variable", "in"))
+		bad = append(bad, fault.Bad("goal_completion_variable", "in"))
 	}
 	return bad, nil
 }
 
-func (a *API) outboundAssistant(ctx context.Context, ref wire.Opt[wire.Ref], now int64) (campaigns.Assistant, error) {
+func (a *API) outboundAssistant(ctx context.Context, ref value.Opt[value.Ref], now int64) (campaigns.Assistant, error) {
 	none := fault.New(fault.NotFound, "", "No outbound assistant with this id exists in your account.")
 	me := owner(ctx)
 	if ref.Has() {

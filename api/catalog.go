@@ -6,16 +6,17 @@ import (
 
 	"parley/assistants"
 	"parley/catalog"
+	"parley/value"
 	"parley/wire"
 )
 
 type voicesIn struct {
-	Mode       wire.Opt[string] `query:"mode" rule:"oneof=pipeline|multimodal|dualplex"`
-	LanguageID wire.Opt[int64]  `query:"language_id"`
+	Mode       value.Opt[string] `query:"mode" rule:"oneof=pipeline|multimodal|dualplex"`
+	LanguageID value.Opt[int64]  `query:"language_id"`
 }
 
 type languageFilterIn struct {
-	LanguageID wire.Opt[int64] `query:"language_id"`
+	LanguageID value.Opt[int64] `query:"language_id"`
 }
 
 type modelsIn struct {
@@ -23,7 +24,7 @@ type modelsIn struct {
 }
 
 type attachableIn struct {
-	Type wire.Opt[string] `query:"type" rule:"oneof=inbound|outbound"`
+	Type value.Opt[string] `query:"type" rule:"oneof=inbound|outbound"`
 }
 
 type voiceOut struct {
@@ -80,7 +81,7 @@ func (a *API) voices(ctx context.Context, in *voicesIn) ([]voiceOut, error) {
 }
 
 // languageFilter: an id of 0 was sent by somebody, too, and matches no language.
-func languageFilter(id wire.Opt[int64], m catalog.Mode) catalog.Filter {
+func languageFilter(id value.Opt[int64], m catalog.Mode) catalog.Filter {
 	f := catalog.Filter{Mode: m, LanguageID: id.V}
 	if id.Has() && id.V == 0 {
 		f.LanguageID = -1

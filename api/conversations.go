@@ -4,29 +4,31 @@ import (
 	"context"
 	"strconv"
 
-	"github.com/google/uuid"
 	"parley/accounts"
 	"parley/agent"
 	"parley/assistants"
 	"parley/chats"
 	"parley/fault"
+	"parley/value"
 	"parley/wire"
+
+	"github.com/google/uuid"
 )
 
 type beginIn struct {
-	AssistantID wire.Value   `json:"assistant_id" rule:"required"`
-	Type        string       `json:"type" rule:"oneof=widget|test" default:"widget"`
-	Variables   wire.Scalars `json:"variables" rule:"max=100"`
+	AssistantID value.Value   `json:"assistant_id" rule:"required"`
+	Type        string        `json:"type" rule:"oneof=widget|test" default:"widget"`
+	Variables   value.Scalars `json:"variables" rule:"max=100"`
 }
 
 // ref reads the assistant's id in any of its forms; what is none names nobody.
-func (in *beginIn) ref() wire.Ref {
+func (in *beginIn) ref() value.Ref {
 	text := in.AssistantID.Text()
 	if id, err := uuid.Parse(text); err == nil && len(text) == 36 {
-		return wire.Ref{UUID: id.String()}
+		return value.Ref{UUID: id.String()}
 	}
 	n, _ := strconv.ParseInt(text, 10, 64)
-	return wire.Ref{ID: max(n, 0)}
+	return value.Ref{ID: max(n, 0)}
 }
 
 type begunOut struct {
@@ -46,7 +48,7 @@ type entryOut struct {
 	Content     string             `json:"content"`
 	Functions   []functionOut      `json:"function_calls,omitempty"`
 	Attachments []chats.Attachment `json:"attachments,omitempty"`
-	CreatedAt   wire.Time          `json:"created_at"`
+	CreatedAt   value.Time         `json:"created_at"`
 }
 
 // functionOut is a function the assistant used.
@@ -57,7 +59,7 @@ type functionOut struct {
 }
 
 // object is any JSON object, its keys in the order they came.
-type object struct{ wire.Scalars }
+type object struct{ value.Scalars }
 
 // JSONSchema describes it.
 func (object) JSONSchema() map[string]any {
@@ -70,24 +72,24 @@ type party struct {
 }
 
 type conversationOut struct {
-	Status    bool          `json:"status"`
-	History   []entryOut    `json:"history"`
-	Variables *wire.Scalars `json:"variables"`
-	Type      string        `json:"type"`
-	State     string        `json:"state"`
-	AIEnabled bool          `json:"ai_enabled"`
-	External  *string       `json:"external_identifier,omitempty"`
-	Sender    *party        `json:"whatsapp_sender,omitempty"`
-	Customer  *party        `json:"customer,omitempty"`
+	Status    bool           `json:"status"`
+	History   []entryOut     `json:"history"`
+	Variables *value.Scalars `json:"variables"`
+	Type      string         `json:"type"`
+	State     string         `json:"state"`
+	AIEnabled bool           `json:"ai_enabled"`
+	External  *string        `json:"external_identifier,omitempty"`
+	Sender    *party         `json:"whatsapp_sender,omitempty"`
+	Customer  *party         `json:"customer,omitempty"`
 }
 
 type conversationRef struct {
-	UUID wire.Ref `path:"uuid"`
+	UUID value.Ref `path:"uuid"`
 }
 
 type chatMessageIn struct {
-	UUID    wire.Ref `path:"uuid"`
-	Message string   `json:"message" rule:"required min=1 max=2000" trim:"no" say:"between: message must not be greater than 2000 characters"`
+	UUID    value.Ref `path:"uuid"`
+	Message string    `json:"message" rule:"required min=1 max=2000" trim:"no" say:"between: message must not be greater than 2000 characters"`
 }
 
 type chatReplyOut struct {
@@ -107,8 +109,8 @@ type aiOut struct {
 }
 
 type personIn struct {
-	UUID    wire.Ref `path:"uuid"`
-	Message string   `json:"message" rule:"required max=4096" trim:"no"`
+	UUID    value.Ref `path:"uuid"`
+	Message string    `json:"message" rule:"required max=4096" trim:"no"`
 }
 
 func (a *API) begin(ctx context.Context, in *beginIn) (begunOut, error) {
@@ -118,7 +120,7 @@ func (a *API) begin(ctx context.Context, in *beginIn) (begunOut, error) {
 
 func checkBegin(_ context.Context, in *beginIn) error {
 	if v := in.AssistantID; !v.IsNull() && (!v.IsScalar() || v.Text() == "true" || v.Text() == "false") {
-		return wire.Invalid(fault.Field{Name: "assistant_id", Sentence: "assistant_id must be a string"})
+		return fault.Input(fault.Field{Name: "assistant_id", Sentence: "assistant_id must be a string"})
 	}
 	return nil
 }
@@ -132,7 +134,7 @@ func inChat(err error) error {
 }
 
 func showEntry(e chats.Entry) entryOut {
-	return entryOut{e.Role, e.Text, functionsOut(e.Uses), e.Attachments, wire.At(e.At)}
+	return entryOut{e.Role, e.Text, functionsOut(e.Uses), e.Attachments, value.At(e.At)}
 }
 
 func functionsOut(uses []agent.Use) []functionOut {
@@ -171,7 +173,7 @@ func parties(c chats.Conversation) (sender, customer *party) {
 }
 
 // chatOrigins are the pages that may chat with the assistant of a conversation.
-func (a *API) chatOrigins(ctx context.Context, ref wire.Ref) ([]string, error) {
+func (a *API) chatOrigins(ctx context.Context, ref value.Ref) ([]string, error) {
 	if owner(ctx) != 0 || ref.UUID == "" {
 		return nil, nil // the owner's own pages and servers
 	}
@@ -234,29 +236,29 @@ func (a *API) personReply(ctx context.Context, in *personIn) (statusOut, error) 
 
 type conversationsIn struct {
 	wire.CursorPaging[chats.Place]
-	Type          wire.Opt[string]   `query:"type" rule:"oneof=widget|test|whatsapp|api"`
-	AssistantID   wire.Opt[wire.Ref] `query:"assistant_id"`
-	CustomerPhone string             `query:"customer_phone"`
-	SenderPhone   string             `query:"whatsapp_sender_phone"`
-	External      string             `query:"external_identifier"`
+	Type          value.Opt[string]    `query:"type" rule:"oneof=widget|test|whatsapp|api"`
+	AssistantID   value.Opt[value.Ref] `query:"assistant_id"`
+	CustomerPhone string               `query:"customer_phone"`
+	SenderPhone   string               `query:"whatsapp_sender_phone"`
+	External      string               `query:"external_identifier"`
 }
 
 type conversationItem struct {
-	ID             string        `json:"id"`
-	AssistantID    *string       `json:"assistant_id" doc:"Null: WhatsApp over a sender without an assistant."`
-	AssistantName  *string       `json:"assistant_name"`
-	Type           string        `json:"type"`
-	Variables      *wire.Scalars `json:"variables"`
-	MessageCount   int           `json:"message_count"`
-	TotalCost      wire.Money    `json:"total_cost"`
-	AIEnabled      bool          `json:"ai_enabled"`
-	CreatedAt      wire.Time     `json:"created_at"`
-	UpdatedAt      wire.Time     `json:"updated_at"`
-	External       *string       `json:"external_identifier,omitempty"`
-	Sender         *party        `json:"whatsapp_sender,omitempty"`
-	Customer       *party        `json:"customer,omitempty"`
-	ConversationID int64         `json:"conversation_id"`
-	State          string        `json:"state"`
+	ID             string         `json:"id"`
+	AssistantID    *string        `json:"assistant_id" doc:"Null: WhatsApp over a sender without an assistant."`
+	AssistantName  *string        `json:"assistant_name"`
+	Type           string         `json:"type"`
+	Variables      *value.Scalars `json:"variables"`
+	MessageCount   int            `json:"message_count"`
+	TotalCost      value.Money    `json:"total_cost"`
+	AIEnabled      bool           `json:"ai_enabled"`
+	CreatedAt      value.Time     `json:"created_at"`
+	UpdatedAt      value.Time     `json:"updated_at"`
+	External       *string        `json:"external_identifier,omitempty"`
+	Sender         *party         `json:"whatsapp_sender,omitempty"`
+	Customer       *party         `json:"customer,omitempty"`
+	ConversationID int64          `json:"conversation_id"`
+	State          string         `json:"state"`
 }
 
 func (a *API) conversations(ctx context.Context, in *conversationsIn) (wire.CursorPage[conversationItem], error) {
@@ -281,8 +283,8 @@ func (a *API) conversations(ctx context.Context, in *conversationsIn) (wire.Curs
 }
 
 func showConversation(c chats.Conversation) conversationItem {
-	out := conversationItem{c.UUID, filled(c.AssistantUUID), filled(c.AssistantName), c.Type, nil, c.Messages, c.Cost, c.AIEnabled, wire.At(c.CreatedAt),
-		wire.At(c.UpdatedAt), filled(c.External), nil, nil, int64(c.ID), c.State}
+	out := conversationItem{c.UUID, filled(c.AssistantUUID), filled(c.AssistantName), c.Type, nil, c.Messages, c.Cost, c.AIEnabled, value.At(c.CreatedAt),
+		value.At(c.UpdatedAt), filled(c.External), nil, nil, int64(c.ID), c.State}
 	if c.Variables != nil {
 		out.Variables = &c.Variables
 	}
@@ -291,10 +293,10 @@ func showConversation(c chats.Conversation) conversationItem {
 }
 
 type generateIn struct {
-	AssistantID wire.Ref     `json:"assistant_id" rule:"required"`
-	Customer    string       `json:"customer_identifier" rule:"required max=255"`
-	Message     string       `json:"message" rule:"required min=1 max=4096" trim:"no"`
-	Variables   wire.Scalars `json:"variables" rule:"max=100"`
+	AssistantID value.Ref     `json:"assistant_id" rule:"required"`
+	Customer    string        `json:"customer_identifier" rule:"required max=255"`
+	Message     string        `json:"message" rule:"required min=1 max=4096" trim:"no"`
+	Variables   value.Scalars `json:"variables" rule:"max=100"`
 }
 
 type generatedOut struct {

@@ -5,18 +5,19 @@ import (
 
 	"parley/fault"
 	"parley/knowledge"
+	"parley/value"
 	"parley/wire"
 )
 
 type newDocumentIn struct {
-	Base        int64               `path:"knowledgebaseId"`
-	Name        string              `json:"name" rule:"required max=255"`
-	Description wire.Opt[string]    `json:"description" rule:"null max=255"`
-	Type        string              `json:"type" rule:"required oneof=website|pdf|txt|docx"`
-	URL         wire.Opt[string]    `json:"url" rule:"null required_without=links when=type:website url public"`
-	Links       []knowledge.Link    `json:"links" rule:"null max=50"`
-	LinkLimit   int64               `json:"relative_links_limit" rule:"null=default min=1 max=50" default:"10"`
-	File        wire.Opt[wire.File] `json:"file" rule:"null max=20480"`
+	Base        int64                 `path:"knowledgebaseId"`
+	Name        string                `json:"name" rule:"required max=255"`
+	Description value.Opt[string]     `json:"description" rule:"null max=255"`
+	Type        string                `json:"type" rule:"required oneof=website|pdf|txt|docx"`
+	URL         value.Opt[string]     `json:"url" rule:"null required_without=links when=type:website url public"`
+	Links       []knowledge.Link      `json:"links" rule:"null max=50"`
+	LinkLimit   int64                 `json:"relative_links_limit" rule:"null=default min=1 max=50" default:"10"`
+	File        value.Opt[value.File] `json:"file" rule:"null max=20480"`
 }
 
 type documentsRef struct {
@@ -35,20 +36,20 @@ type documentIn struct {
 }
 
 type documentOut struct {
-	ID          int64     `json:"id"`
-	Name        string    `json:"name"`
-	Description *string   `json:"description"`
-	Type        string    `json:"type"`
-	TypeLabel   string    `json:"type_label"`
-	Status      string    `json:"status"`
-	StatusLabel string    `json:"status_label"`
-	CreatedAt   wire.Time `json:"created_at"`
-	UpdatedAt   wire.Time `json:"updated_at"`
-	Error       *string   `json:"error"`
-	Pages       *int64    `json:"pages_count"`
-	Chunks      *int64    `json:"chunks_count"`
-	Size        *int64    `json:"size_bytes"`
-	Source      any       `json:"source"` // websiteSource or fileSource
+	ID          int64      `json:"id"`
+	Name        string     `json:"name"`
+	Description *string    `json:"description"`
+	Type        string     `json:"type"`
+	TypeLabel   string     `json:"type_label"`
+	Status      string     `json:"status"`
+	StatusLabel string     `json:"status_label"`
+	CreatedAt   value.Time `json:"created_at"`
+	UpdatedAt   value.Time `json:"updated_at"`
+	Error       *string    `json:"error"`
+	Pages       *int64     `json:"pages_count"`
+	Chunks      *int64     `json:"chunks_count"`
+	Size        *int64     `json:"size_bytes"`
+	Source      any        `json:"source"` // websiteSource or fileSource
 }
 
 type websiteSource struct {
@@ -75,7 +76,7 @@ type savedDocument struct {
 }
 
 func showDocument(d knowledge.Document) documentOut {
-	out := documentOut{int64(d.ID), d.Name, d.Description, d.Type, labels[d.Type], d.Status, labels[d.Status], wire.At(d.CreatedAt), wire.At(d.UpdatedAt),
+	out := documentOut{int64(d.ID), d.Name, d.Description, d.Type, labels[d.Type], d.Status, labels[d.Status], value.At(d.CreatedAt), value.At(d.UpdatedAt),
 		d.Error, d.Pages, d.Chunks, d.Size, fileSource{d.Filename}}
 	if d.Type == "website" {
 		out.Source = websiteSource{d.URL, append([]knowledge.Link{}, d.Links...), d.LinkLimit}
@@ -95,7 +96,7 @@ func checkDocument(_ context.Context, in *newDocumentIn) error {
 	default:
 		f := in.File.V
 		if !f.Sent() {
-			return wire.Invalid(wire.Own("file", "Documents of this type need a file. Attach one and send again."))
+			return fault.Input(fault.Own("file", "Documents of this type need a file. Attach one and send again."))
 		}
 		content, err := f.Open()
 		if err != nil {
@@ -103,7 +104,7 @@ func checkDocument(_ context.Context, in *newDocumentIn) error {
 		}
 		defer content.Close()
 		if !knowledge.Fits(in.Type, f.Name, content, f.Size) {
-			return wire.Invalid(wire.Bad("file", "file.type", in.Type))
+			return fault.Input(fault.Bad("file", "file.type", in.Type))
 		}
 	}
 	return nil

@@ -4,11 +4,12 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/google/uuid"
 	"parley/assistants"
 	"parley/chats"
 	"parley/fault"
-	"parley/wire"
+	"parley/value"
+
+	"github.com/google/uuid"
 )
 
 // embedded is what the widget on a page needs to know before anybody chats.
@@ -54,7 +55,7 @@ func (a *API) serveEmbed(w http.ResponseWriter, r *http.Request) {
 		h.Set("Access-Control-Allow-Origin", origin)
 	}
 	s := x.WidgetSettings.V
-	body, err := wire.Marshal(embedded{s.VoiceEnabled.V, s.Position.V, s.Color.V, s.HeaderTitle.V, s.HeaderSubtitle.V, s.ButtonMainText.V,
+	body, err := value.Marshal(embedded{s.VoiceEnabled.V, s.Position.V, s.Color.V, s.HeaderTitle.V, s.HeaderSubtitle.V, s.ButtonMainText.V,
 		s.ButtonSubText.V, s.StartButtonText.V, s.ModalTitle.V, s.ModalDescription.V})
 	if err != nil {
 		plain(w, http.StatusInternalServerError, "Server Error\n")

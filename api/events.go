@@ -6,12 +6,13 @@ import (
 	"strconv"
 	"time"
 
+	"parley/value"
 	"parley/wire"
 )
 
 // resume is where a client that reconnects to a stream goes on.
 type resume struct {
-	Last wire.Opt[int64] `query:"last_event_id" doc:"As the header Last-Event-ID, for clients that cannot set it."`
+	Last value.Opt[int64] `query:"last_event_id" doc:"As the header Last-Event-ID, for clients that cannot set it."`
 }
 
 // after is the id of the last event the client has seen; known is false for one that begins.

@@ -7,7 +7,7 @@ import (
 
 	"parley/accounts"
 	"parley/api/apitest"
-	"parley/wire"
+	"parley/value"
 )
 
 // TestTollFraud is refused calls, leads and texts to numbers that cost the account and pay somebody else.
@@ -81,7 +81,7 @@ func TestCallCeilings(t *testing.T) {
 		}
 		s.House.Switchboard.CallsPerMinute = 0
 
-		day := accounts.Terms{Plan: &accounts.Overrides{DailyOutbound: wire.Some(int64(3))}}
+		day := accounts.Terms{Plan: &accounts.Overrides{DailyOutbound: value.Some(int64(3))}}
 		if _, err := s.House.Accounts.SetTerms(t.Context(), s.DB, operator(t, s), day); err != nil {
 			t.Fatal(err)
 		}

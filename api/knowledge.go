@@ -5,6 +5,7 @@ import (
 
 	"parley/fault"
 	"parley/knowledge"
+	"parley/value"
 	"parley/wire"
 )
 
@@ -20,15 +21,15 @@ type baseIn struct {
 }
 
 type baseOut struct {
-	ID          int64     `json:"id"`
-	Name        string    `json:"name"`
-	Description *string   `json:"description"`
-	Status      string    `json:"status"`
-	StatusLabel string    `json:"status_label"`
-	Documents   int64     `json:"documents_count"`
-	Assistants  int64     `json:"assistants_count"`
-	CreatedAt   wire.Time `json:"created_at"`
-	UpdatedAt   wire.Time `json:"updated_at"`
+	ID          int64      `json:"id"`
+	Name        string     `json:"name"`
+	Description *string    `json:"description"`
+	Status      string     `json:"status"`
+	StatusLabel string     `json:"status_label"`
+	Documents   int64      `json:"documents_count"`
+	Assistants  int64      `json:"assistants_count"`
+	CreatedAt   value.Time `json:"created_at"`
+	UpdatedAt   value.Time `json:"updated_at"`
 }
 
 type basesOut struct {
@@ -60,7 +61,7 @@ var labels = map[string]string{
 }
 
 func showBase(b knowledge.Base) baseOut {
-	return baseOut{int64(b.ID), b.Name, b.Description, b.Status, labels[b.Status], b.Documents, b.Assistants, wire.At(b.CreatedAt), wire.At(b.UpdatedAt)}
+	return baseOut{int64(b.ID), b.Name, b.Description, b.Status, labels[b.Status], b.Documents, b.Assistants, value.At(b.CreatedAt), value.At(b.UpdatedAt)}
 }
 
 func (a *API) knowledgeRoutes() []wire.Route {

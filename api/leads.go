@@ -15,6 +15,7 @@ import (
 
 	"parley/campaigns"
 	"parley/fault"
+	"parley/value"
 	"parley/wire"
 )
 
@@ -22,14 +23,14 @@ type leadOut struct {
 	ID        campaigns.LeadID     `json:"id"`
 	Campaign  campaigns.ID         `json:"campaign_id"`
 	Phone     string               `json:"phone_number"`
-	Variables wire.Scalars         `json:"variables"`
+	Variables value.Scalars        `json:"variables"`
 	Status    campaigns.LeadStatus `json:"status"`
-	CreatedAt wire.Time            `json:"created_at"`
-	UpdatedAt wire.Time            `json:"updated_at"`
+	CreatedAt value.Time           `json:"created_at"`
+	UpdatedAt value.Time           `json:"updated_at"`
 	In        leadCampaign         `json:"campaign"`
 	Contacts  []contactOut         `json:"secondary_contacts"`
 	Attempts  int                  `json:"attempts"`
-	Next      *wire.Time           `json:"next_attempt_at"`
+	Next      *value.Time          `json:"next_attempt_at"`
 	LastCall  *int64               `json:"last_call_id"`
 }
 
@@ -41,23 +42,23 @@ type leadCampaign struct {
 type contactOut struct {
 	ID        campaigns.LeadID     `json:"id"`
 	Phone     string               `json:"phone_number"`
-	Variables wire.Scalars         `json:"variables"`
+	Variables value.Scalars        `json:"variables"`
 	Status    campaigns.LeadStatus `json:"status"`
-	CreatedAt wire.Time            `json:"created_at"`
-	UpdatedAt wire.Time            `json:"updated_at"`
+	CreatedAt value.Time           `json:"created_at"`
+	UpdatedAt value.Time           `json:"updated_at"`
 }
 
 func leadOf(l campaigns.Lead) leadOut {
 	out := leadOut{
 		ID: l.ID, Campaign: l.CampaignID, Phone: l.Phone, Variables: l.Variables.V, Status: l.Status,
-		CreatedAt: wire.At(l.CreatedAt.Time()), UpdatedAt: wire.At(l.UpdatedAt.Time()), In: leadCampaign{l.CampaignID, l.CampaignName},
+		CreatedAt: value.At(l.CreatedAt.Time()), UpdatedAt: value.At(l.UpdatedAt.Time()), In: leadCampaign{l.CampaignID, l.CampaignName},
 		Contacts: []contactOut{}, Attempts: l.Attempts, LastCall: l.LastCallID,
 	}
 	if !l.DueAt.IsZero() {
 		out.Next = timeOrNull(l.DueAt.Time())
 	}
 	for _, k := range l.Contacts {
-		out.Contacts = append(out.Contacts, contactOut{k.ID, k.Phone, k.Variables.V, k.Status, wire.At(k.CreatedAt.Time()), wire.At(k.UpdatedAt.Time())})
+		out.Contacts = append(out.Contacts, contactOut{k.ID, k.Phone, k.Variables.V, k.Status, value.At(k.CreatedAt.Time()), value.At(k.UpdatedAt.Time())})
 	}
 	return out
 }
@@ -68,24 +69,24 @@ type leadSaved struct {
 }
 
 // leadVariables takes an object, or an array of objects that are merged in order.
-type leadVariables wire.Scalars
+type leadVariables value.Scalars
 
-// BindWire reads either form; values must be scalars.
-func (v *leadVariables) BindWire(b wire.Binder, in wire.Value) {
-	var all wire.Scalars
-	read := func(at wire.Binder, object wire.Value) {
-		var s wire.Scalars
-		s.BindWire(at, object)
+// Bind reads either form; values must be scalars.
+func (v *leadVariables) Bind(b value.Binder, in value.Value) {
+	var all value.Scalars
+	read := func(at value.Binder, object value.Value) {
+		var s value.Scalars
+		s.Bind(at, object)
 		all = append(all, s...)
 	}
 	if in.IsArray() {
-		for i, object := range in.Items() {
+		for i, object := range in.Items {
 			read(b.At(itoa(int64(i))), object)
 		}
 	} else {
 		read(b, in)
 	}
-	*v = leadVariables(wire.Scalars{}.With(all...))
+	*v = leadVariables(value.Scalars{}.With(all...))
 	if len(*v) > campaigns.MostVariables {
 		b.Fail("max.items", itoa(campaigns.MostVariables))
 	}
@@ -109,16 +110,16 @@ func checkLead(_ context.Context, in *leadIn) error {
 	var bad []fault.Field
 	for i, k := range in.Contacts {
 		if k.Phone != "" && k.Phone == in.Phone {
-			bad = append(bad, wire.Bad("secondary_contacts."+itoa(int64(i))+".phone_number", "different", "phone number"))
+			bad = append(bad, fault.Bad("secondary_contacts."+itoa(int64(i))+".phone_number", "different", "phone number"))
 		}
 	}
-	return wire.Invalid(bad...)
+	return fault.Input(bad...)
 }
 
 func (a *API) createLead(ctx context.Context, in *leadIn) (leadSaved, error) {
-	n := campaigns.NewLead{Contact: campaigns.Contact{Phone: in.Phone, Variables: wire.Scalars(in.Variables)}, Campaign: campaigns.ID(in.Campaign), Duplicates: in.Duplicates}
+	n := campaigns.NewLead{Contact: campaigns.Contact{Phone: in.Phone, Variables: value.Scalars(in.Variables)}, Campaign: campaigns.ID(in.Campaign), Duplicates: in.Duplicates}
 	for _, k := range in.Contacts {
-		n.Contacts = append(n.Contacts, campaigns.Contact{Phone: k.Phone, Variables: wire.Scalars(k.Variables)})
+		n.Contacts = append(n.Contacts, campaigns.Contact{Phone: k.Phone, Variables: value.Scalars(k.Variables)})
 	}
 	l, err := a.Campaigns.AddLead(ctx, int64(owner(ctx)), n)
 	return leadSaved{"The lead was added.", leadOf(l)}, err
@@ -177,11 +178,11 @@ func (a *API) getLead(ctx context.Context, in *leadRef) (data[leadOut], error) {
 }
 
 type leadChangeIn struct {
-	ID        int64                   `path:"id"`
-	Campaign  wire.Opt[int64]         `json:"campaign_id"`
-	Phone     wire.Opt[string]        `json:"phone_number" rule:"phone"`
-	Status    wire.Opt[string]        `json:"status" rule:"oneof=created|completed|reached-max-retries"`
-	Variables wire.Opt[leadVariables] `json:"variables"`
+	ID        int64                    `path:"id"`
+	Campaign  value.Opt[int64]         `json:"campaign_id"`
+	Phone     value.Opt[string]        `json:"phone_number" rule:"phone"`
+	Status    value.Opt[string]        `json:"status" rule:"oneof=created|completed|reached-max-retries"`
+	Variables value.Opt[leadVariables] `json:"variables"`
 }
 
 func (a *API) findLead(ctx context.Context, in *leadChangeIn) error {
@@ -190,7 +191,7 @@ func (a *API) findLead(ctx context.Context, in *leadChangeIn) error {
 }
 
 func (a *API) updateLead(ctx context.Context, in *leadChangeIn) (leadSaved, error) {
-	ch := campaigns.LeadChange{Phone: in.Phone.Ptr(), Variables: wire.Scalars(in.Variables.V)}
+	ch := campaigns.LeadChange{Phone: in.Phone.Ptr(), Variables: value.Scalars(in.Variables.V)}
 	if in.Campaign.Has() {
 		id := campaigns.ID(in.Campaign.V)
 		ch.Campaign = &id
@@ -208,12 +209,12 @@ func (a *API) deleteLead(ctx context.Context, in *leadRef) (wire.Message, error)
 }
 
 type importIn struct {
-	File       wire.File `json:"file" rule:"required max=10240"`
-	Campaign   int64     `json:"campaign_id" rule:"required"`
-	Phone      string    `json:"phone_column" rule:"required"`
-	Secondary  []string  `json:"secondary_columns" rule:"max=10"`
-	Duplicates bool      `json:"allow_dupplicate" also:"allow_duplicate"`
-	Preview    bool      `json:"preview"` // nothing is stored
+	File       value.File `json:"file" rule:"required max=10240"`
+	Campaign   int64      `json:"campaign_id" rule:"required"`
+	Phone      string     `json:"phone_column" rule:"required"`
+	Secondary  []string   `json:"secondary_columns" rule:"max=10"`
+	Duplicates bool       `json:"allow_dupplicate" also:"allow_duplicate"`
+	Preview    bool       `json:"preview"` // nothing is stored
 }
 
 type imported struct {
@@ -261,15 +262,15 @@ func readLeads(r io.Reader, in *importIn) (rows []campaigns.ImportRow, bad []cam
 	file.FieldsPerRecord, file.TrimLeadingSpace, file.Comma = -1, true, separator(text)
 	head, err := file.Read()
 	if err != nil {
-		return nil, nil, wire.Invalid(wire.Bad("file", "file.type", "csv"))
+		return nil, nil, fault.Input(fault.Bad("file", "file.type", "csv"))
 	}
 	head[0] = strings.TrimPrefix(head[0], "\ufeff")
 	if !slices.Contains(head, in.Phone) {
-		return nil, nil, wire.Invalid(wire.Bad("phone_column", "in"))
+		return nil, nil, fault.Input(fault.Bad("phone_column", "in"))
 	}
 	for i, c := range in.Secondary {
 		if !slices.Contains(head, c) {
-			return nil, nil, wire.Invalid(wire.Bad("secondary_columns."+itoa(int64(i)), "in"))
+			return nil, nil, fault.Input(fault.Bad("secondary_columns."+itoa(int64(i)), "in"))
 		}
 	}
 	for n := 2; ; n++ {
@@ -300,11 +301,11 @@ func unfit(row campaigns.ImportRow) string {
 	case !e164.MatchString(row.Phone):
 		return "The phone number is not a valid E.164 phone number"
 	case len(row.Variables) > campaigns.MostVariables:
-		why = wire.Bad("variables", "max.items", itoa(campaigns.MostVariables))
+		why = fault.Bad("variables", "max.items", itoa(campaigns.MostVariables))
 	}
 	for _, v := range row.Variables {
 		if text, ok := v.Value.(string); ok && utf8.RuneCountInString(text) > campaigns.MostText {
-			why = wire.Bad("variables."+v.Name, "max.string", itoa(campaigns.MostText))
+			why = fault.Bad("variables."+v.Name, "max.string", itoa(campaigns.MostText))
 		}
 	}
 	return strings.TrimSuffix(why.Sentence, ".")
@@ -314,20 +315,20 @@ func unfit(row campaigns.ImportRow) string {
 func (in *importIn) row(n int, head, record []string) campaigns.ImportRow {
 	row := campaigns.ImportRow{Row: n}
 	row.Campaign, row.Duplicates = campaigns.ID(in.Campaign), in.Duplicates
-	var found []wire.Scalar
-	for i, value := range record[:min(len(record), len(head))] {
-		switch clean := campaigns.CleanNumber(value); {
+	var found []value.Scalar
+	for i, cell := range record[:min(len(record), len(head))] {
+		switch clean := campaigns.CleanNumber(cell); {
 		case head[i] == in.Phone:
 			row.Phone = clean
 		case slices.Contains(in.Secondary, head[i]):
 			if e164.MatchString(clean) && !slices.ContainsFunc(row.Contacts, func(k campaigns.Contact) bool { return k.Phone == clean }) {
 				row.Contacts = append(row.Contacts, campaigns.Contact{Phone: clean})
 			}
-		case value != "":
-			found = append(found, wire.Scalar{Name: head[i], Value: value})
+		case cell != "":
+			found = append(found, value.Scalar{Name: head[i], Value: cell})
 		}
 	}
-	row.Variables = wire.Scalars{}.With(found...)
+	row.Variables = value.Scalars{}.With(found...)
 	row.Contacts = slices.DeleteFunc(row.Contacts, func(k campaigns.Contact) bool { return k.Phone == row.Phone })
 	return row
 }

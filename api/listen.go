@@ -8,12 +8,12 @@ import (
 	"parley/calls"
 	"parley/fault"
 	"parley/switchboard"
-	"parley/wire"
+	"parley/value"
 )
 
 type listenIn struct {
-	ID  wire.Ref `path:"id"`
-	SDP string   `json:"sdp" rule:"required max=65536" trim:"no"` // a WebRTC offer that receives audio
+	ID  value.Ref `path:"id"`
+	SDP string    `json:"sdp" rule:"required max=65536" trim:"no"` // a WebRTC offer that receives audio
 
 	found calls.Call
 }
@@ -57,7 +57,7 @@ func (a *API) listenHere(ctx context.Context, id calls.ID, sdp string) (listenOu
 	}
 	leg, answer, err := a.Browsers.Accept(ctx, sdp)
 	if errors.Is(err, ErrBadOffer) {
-		return listenOut{}, wire.Invalid(fault.Field{Name: "sdp", Sentence: "The sdp field must be a WebRTC offer of a codec spoken here."})
+		return listenOut{}, fault.Input(fault.Field{Name: "sdp", Sentence: "The sdp field must be a WebRTC offer of a codec spoken here."})
 	}
 	if err != nil {
 		return listenOut{}, err
@@ -66,12 +66,12 @@ func (a *API) listenHere(ctx context.Context, id calls.ID, sdp string) (listenOu
 }
 
 type callMessage struct {
-	At     wire.Time `json:"at"`
-	MS     int64     `json:"ms"` // from the answer; negative before
-	Sent   bool      `json:"sent"`
-	Remote string    `json:"remote"`
-	Title  string    `json:"title"`
-	Text   string    `json:"text"`
+	At     value.Time `json:"at"`
+	MS     int64      `json:"ms"` // from the answer; negative before
+	Sent   bool       `json:"sent"`
+	Remote string     `json:"remote"`
+	Title  string     `json:"title"`
+	Text   string     `json:"text"`
 }
 
 // callSignalling is what the lines of a call said to each other: the SIP messages, without secrets.

@@ -3,23 +3,25 @@ package api
 import (
 	"context"
 
+	"parley/fault"
 	"parley/numbers"
+	"parley/value"
 	"parley/wire"
 )
 
 type findNumbersIn struct {
-	Country  string           `query:"country_code" also:"country" rule:"upper" default:"US"`
-	Contains wire.Opt[string] `query:"contains" rule:"pattern=^[0-9]+$ max=10"`
+	Country  string            `query:"country_code" also:"country" rule:"upper" default:"US"`
+	Contains value.Opt[string] `query:"contains" rule:"pattern=^[0-9]+$ max=10"`
 }
 
 type offerOut struct {
-	Number    string     `json:"phone_number"`
-	Formatted string     `json:"phone_number_formatted"`
-	Country   string     `json:"country_code"`
-	Price     wire.Money `json:"price"`
-	PriceID   string     `json:"billing_price_id"`
-	Address   string     `json:"address_requirements"`
-	SMS       bool       `json:"sms_capable"`
+	Number    string      `json:"phone_number"`
+	Formatted string      `json:"phone_number_formatted"`
+	Country   string      `json:"country_code"`
+	Price     value.Money `json:"price"`
+	PriceID   string      `json:"billing_price_id"`
+	Address   string      `json:"address_requirements"`
+	SMS       bool        `json:"sms_capable"`
 }
 
 type offerList struct {
@@ -46,8 +48,8 @@ type boughtNumber struct {
 }
 
 type renameNumberIn struct {
-	ID       int64            `path:"id"`
-	Nickname wire.Opt[string] `json:"nickname" rule:"null max=50"`
+	ID       int64             `path:"id"`
+	Nickname value.Opt[string] `json:"nickname" rule:"null max=50"`
 }
 
 type renamedNumber struct {
@@ -71,9 +73,9 @@ type numberOut struct {
 	Label      string       `json:"type_label"`
 	Region     *string      `json:"region"`
 	Subscribed bool         `json:"has_active_subscription"`
-	CreatedAt  wire.Time    `json:"created_at"`
+	CreatedAt  value.Time   `json:"created_at"`
 	Status     string       `json:"status"`
-	ReleaseAt  *wire.Time   `json:"release_at"`
+	ReleaseAt  *value.Time  `json:"release_at"`
 	Assistants []int64      `json:"assistant_ids"`
 }
 
@@ -119,7 +121,7 @@ func (a *API) numberRoutes() []wire.Route {
 
 func (a *API) checkCountry(_ context.Context, in *findNumbersIn) error {
 	if !a.Numbers.Sells(in.Country) {
-		return wire.Invalid(wire.Bad("country_code", "in"))
+		return fault.Input(fault.Bad("country_code", "in"))
 	}
 	return nil
 }
@@ -169,9 +171,9 @@ func (a *API) showNumbers(ctx context.Context, list []numbers.Number) (numberLis
 
 func showNumber(x numbers.Number, holders map[int64][]int64) numberOut {
 	out := numberOut{ID: int64(x.ID), Number: x.Number, Country: x.Country, Type: x.Type, SMS: x.SMS, Nickname: x.Nickname, Label: x.Type.Label(),
-		Region: x.Region, Subscribed: x.Subscribed(), CreatedAt: wire.At(x.CreatedAt.Time()), Status: "active", Assistants: holders[int64(x.ID)]}
+		Region: x.Region, Subscribed: x.Subscribed(), CreatedAt: value.At(x.CreatedAt.Time()), Status: "active", Assistants: holders[int64(x.ID)]}
 	if x.State == numbers.Scheduled {
-		at := wire.At(x.ReleaseAt.Time())
+		at := value.At(x.ReleaseAt.Time())
 		out.Status, out.ReleaseAt = "scheduled_for_release", &at
 	}
 	if out.Assistants == nil {

@@ -2,9 +2,8 @@ package api
 
 import (
 	"context"
+	"parley/value"
 	"time"
-
-	"parley/wire"
 )
 
 type planOut struct {
@@ -12,14 +11,14 @@ type planOut struct {
 }
 
 type planData struct {
-	Campaigns           planLimit  `json:"campaigns"`
-	Assistants          planLimit  `json:"assistants"`
-	Tools               planLimit  `json:"tools"`
-	ParallelCalls       planLimit  `json:"parallel_calls"`
-	DailyOutbound       planLimit  `json:"daily_outbound" doc:"Calls through carriers of the installation in the last 24 hours."`
-	ParallelPerCampaign int64      `json:"parallel_per_campaign"`
-	MinutePrice         wire.Money `json:"minute_price" doc:"Of AI time, in currency."`
-	Currency            string     `json:"currency"`
+	Campaigns           planLimit   `json:"campaigns"`
+	Assistants          planLimit   `json:"assistants"`
+	Tools               planLimit   `json:"tools"`
+	ParallelCalls       planLimit   `json:"parallel_calls"`
+	DailyOutbound       planLimit   `json:"daily_outbound" doc:"Calls through carriers of the installation in the last 24 hours."`
+	ParallelPerCampaign int64       `json:"parallel_per_campaign"`
+	MinutePrice         value.Money `json:"minute_price" doc:"Of AI time, in currency."`
+	Currency            string      `json:"currency"`
 }
 
 type planLimit struct {
@@ -70,11 +69,11 @@ func (a *API) used(ctx context.Context) (u planUse, err error) {
 }
 
 type costOut struct {
-	AI       wire.Money `json:"ai_cost"`
-	Carrier  wire.Money `json:"carrier_cost"`
-	Total    wire.Money `json:"total_cost"`
-	Currency string     `json:"currency"`
-	Final    bool       `json:"final" doc:"False while the call goes on: what it would cost if it ended now."`
+	AI       value.Money `json:"ai_cost"`
+	Carrier  value.Money `json:"carrier_cost"`
+	Total    value.Money `json:"total_cost"`
+	Currency string      `json:"currency"`
+	Final    bool        `json:"final" doc:"False while the call goes on: what it would cost if it ended now."`
 }
 
 // callCost is what a call has cost so far.

@@ -1,10 +1,9 @@
 package api
 
 import (
+	"parley/value"
 	"strconv"
 	"time"
-
-	"parley/wire"
 )
 
 // data is {"data":…}.
@@ -23,10 +22,10 @@ func orEmpty[T any](s []T) []T {
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
 // timeOrNull writes the zero time as null.
-func timeOrNull(t time.Time) *wire.Time {
+func timeOrNull(t time.Time) *value.Time {
 	if t.IsZero() {
 		return nil
 	}
-	at := wire.At(t)
+	at := value.At(t)
 	return &at
 }

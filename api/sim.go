@@ -12,7 +12,7 @@ import (
 	"parley/db"
 	"parley/fault"
 	"parley/sim"
-	"parley/wire"
+	"parley/value"
 )
 
 // world admits a request to the simulator: it belongs to the installation's first account alone.
@@ -37,8 +37,8 @@ func (a *API) power(ctx context.Context) (int64, error) {
 }
 
 type clockOut struct {
-	Mode string    `json:"mode"`
-	Now  wire.Time `json:"now"`
+	Mode string     `json:"mode"`
+	Now  value.Time `json:"now"`
 }
 
 func (a *API) simClock(ctx context.Context, _ *struct{}) (data[clockOut], error) {
@@ -47,7 +47,7 @@ func (a *API) simClock(ctx context.Context, _ *struct{}) (data[clockOut], error)
 	if a.DB.IsManual() {
 		mode = "manual"
 	}
-	return data[clockOut]{clockOut{mode, wire.At(a.DB.Now())}}, err
+	return data[clockOut]{clockOut{mode, value.At(a.DB.Now())}}, err
 }
 
 type advanceIn struct {
@@ -55,8 +55,8 @@ type advanceIn struct {
 }
 
 type advanced struct {
-	Now     wire.Time `json:"now"`
-	Settled bool      `json:"settled"`
+	Now     value.Time `json:"now"`
+	Settled bool       `json:"settled"`
 }
 
 // settleTime is how long an answer may wait for the work that fell due.
@@ -75,14 +75,14 @@ func (a *API) simAdvance(ctx context.Context, in *advanceIn) (data[advanced], er
 	if err != nil {
 		return data[advanced]{}, err
 	}
-	return data[advanced]{advanced{wire.At(a.DB.Now()), settled}}, nil
+	return data[advanced]{advanced{value.At(a.DB.Now()), settled}}, nil
 }
 
 type simAccountIn struct {
-	Balance wire.Opt[wire.Money]         `json:"balance"`
-	Kind    wire.Opt[string]             `json:"account_kind" rule:"oneof=direct|tenant"`
-	Payment wire.Opt[string]             `json:"payment_method" rule:"oneof=ok|none|declined"`
-	Plan    wire.Opt[accounts.Overrides] `json:"plan"`
+	Balance value.Opt[value.Money]        `json:"balance"`
+	Kind    value.Opt[string]             `json:"account_kind" rule:"oneof=direct|tenant"`
+	Payment value.Opt[string]             `json:"payment_method" rule:"oneof=ok|none|declined"`
+	Plan    value.Opt[accounts.Overrides] `json:"plan"`
 }
 
 func (a *API) simAccount(ctx context.Context, in *simAccountIn) (data[me], error) {
@@ -144,9 +144,9 @@ func (a *API) simUsers(ctx context.Context, in *simUserIn) (data[simUser], error
 }
 
 type faultsIn struct {
-	Carrier   wire.Opt[string] `json:"carrier" rule:"oneof=ok|search_fails|order_fails|release_fails|crash_before_order|crash_after_order"`
-	WhatsApp  wire.Opt[string] `json:"whatsapp" rule:"pattern=^(ok|timeout|reject:[A-Za-z0-9_]{1,32})$"`
-	Remaining int64            `json:"remaining" rule:"min=0 max=1000000" default:"1"`
+	Carrier   value.Opt[string] `json:"carrier" rule:"oneof=ok|search_fails|order_fails|release_fails|crash_before_order|crash_after_order"`
+	WhatsApp  value.Opt[string] `json:"whatsapp" rule:"pattern=^(ok|timeout|reject:[A-Za-z0-9_]{1,32})$"`
+	Remaining int64             `json:"remaining" rule:"min=0 max=1000000" default:"1"`
 }
 
 type faultsOut struct {
@@ -170,13 +170,13 @@ func (a *API) simFaults(ctx context.Context, in *faultsIn) (data[faultsOut], err
 }
 
 // activated finds the assistant that is to answer at a sender and makes it active; nil for none.
-func (a *API) activated(ctx context.Context, ref wire.Opt[wire.Ref]) (*int64, error) {
+func (a *API) activated(ctx context.Context, ref value.Opt[value.Ref]) (*int64, error) {
 	if !ref.Has() {
 		return nil, nil
 	}
 	found, err := a.Assistants.Get(ctx, a.DB, owner(ctx), ref.V)
 	if fault.Is(err, fault.NotFound) {
-		return nil, wire.Invalid(wire.Bad("assistant_id", "in"))
+		return nil, fault.Input(fault.Bad("assistant_id", "in"))
 	}
 	if err == nil {
 		err = a.Assistants.Activate(ctx, a.DB, found.ID)
@@ -185,15 +185,15 @@ func (a *API) activated(ctx context.Context, ref wire.Opt[wire.Ref]) (*int64, er
 }
 
 type itemOut struct {
-	Phone   string     `json:"phone_number"`
-	Country string     `json:"country_code"`
-	Price   wire.Money `json:"price"`
-	Address string     `json:"address_requirements"`
-	SMS     bool       `json:"sms_capable"`
+	Phone   string      `json:"phone_number"`
+	Country string      `json:"country_code"`
+	Price   value.Money `json:"price"`
+	Address string      `json:"address_requirements"`
+	SMS     bool        `json:"sms_capable"`
 }
 
 func itemOf(i sim.Item) itemOut {
-	return itemOut{i.Phone, i.Country, wire.Money(i.Price), i.Address, i.SMS}
+	return itemOut{i.Phone, i.Country, value.Money(i.Price), i.Address, i.SMS}
 }
 
 func (a *API) simInventory(ctx context.Context, _ *struct{}) (data[[]itemOut], error) {
@@ -205,10 +205,10 @@ func (a *API) simInventory(ctx context.Context, _ *struct{}) (data[[]itemOut], e
 }
 
 type itemIn struct {
-	Phone   string     `json:"phone_number" rule:"required e164"`
-	Price   wire.Money `json:"price" rule:"min=0" default:"1.15"`
-	Address string     `json:"address_requirements" rule:"oneof=none|local|foreign|inventory" default:"none"`
-	SMS     bool       `json:"sms_capable" default:"true"`
+	Phone   string      `json:"phone_number" rule:"required e164"`
+	Price   value.Money `json:"price" rule:"min=0" default:"1.15"`
+	Address string      `json:"address_requirements" rule:"oneof=none|local|foreign|inventory" default:"none"`
+	SMS     bool        `json:"sms_capable" default:"true"`
 }
 
 func (a *API) addSimNumber(ctx context.Context, in *itemIn) (data[itemOut], error) {
@@ -221,7 +221,7 @@ func (a *API) addSimNumber(ctx context.Context, in *itemIn) (data[itemOut], erro
 		country = phonenumbers.GetRegionCodeForNumber(parsed)
 	}
 	if country == "" || country == "ZZ" {
-		return data[itemOut]{}, wire.Invalid(wire.Bad("phone_number", "e164"))
+		return data[itemOut]{}, fault.Input(fault.Bad("phone_number", "e164"))
 	}
 	i := sim.Item{Phone: in.Phone, Country: country, Price: int64(in.Price), PriceID: "price_" + strings.ToLower(country) + "_local", Address: in.Address, SMS: in.SMS}
 	return data[itemOut]{itemOf(i)}, a.Sim.AddNumber(ctx, i)
@@ -244,7 +244,7 @@ type simNumberGone struct {
 
 type simSubscription struct {
 	sim.Subscribed
-	Until wire.Time `json:"period_end"`
+	Until value.Time `json:"period_end"`
 }
 
 type simHeld struct {
@@ -259,5 +259,5 @@ func (a *API) simPayments(ctx context.Context, _ *struct{}) (data[simHeld], erro
 		return data[simHeld]{}, err
 	}
 	h, err := a.Sim.Payments(ctx, id)
-	return data[simHeld]{simHeld{h.Charges, each(h.Subscriptions, func(s sim.Subscribed) simSubscription { return simSubscription{s, wire.At(s.Until.Time())} }), h.Refunds}}, err
+	return data[simHeld]{simHeld{h.Charges, each(h.Subscriptions, func(s sim.Subscribed) simSubscription { return simSubscription{s, value.At(s.Until.Time())} }), h.Refunds}}, err
 }

@@ -4,18 +4,19 @@ import (
 	"context"
 	"strconv"
 
+	"parley/fault"
 	"parley/messaging"
 	"parley/sim"
-	"parley/wire"
+	"parley/value"
 )
 
 type simText struct {
 	sim.Text
-	At wire.Time `json:"at"`
+	At value.Time `json:"at"`
 }
 
 type simTextsIn struct {
-	Phone wire.Opt[string] `query:"phone" rule:"e164" doc:"Of one handset; all when left out."`
+	Phone value.Opt[string] `query:"phone" rule:"e164" doc:"Of one handset; all when left out."`
 }
 
 func (a *API) simTexts(ctx context.Context, in *simTextsIn) (data[[]simText], error) {
@@ -23,7 +24,7 @@ func (a *API) simTexts(ctx context.Context, in *simTextsIn) (data[[]simText], er
 		return data[[]simText]{}, err
 	}
 	all, err := a.Sim.Texts(ctx, in.Phone.V)
-	return data[[]simText]{each(all, func(t sim.Text) simText { return simText{t, wire.At(t.At.Time())} })}, err
+	return data[[]simText]{each(all, func(t sim.Text) simText { return simText{t, value.At(t.At.Time())} })}, err
 }
 
 // simLimit is an integer, null for unlimited, or "unknown".
@@ -32,8 +33,8 @@ type simLimit struct {
 	unknown bool
 }
 
-// BindWire takes the three forms.
-func (l *simLimit) BindWire(b wire.Binder, v wire.Value) {
+// Bind takes the three forms.
+func (l *simLimit) Bind(b value.Binder, v value.Value) {
 	switch {
 	case v.IsNull():
 	case v.IsString() && v.Text() == "unknown":
@@ -48,23 +49,23 @@ func (l *simLimit) BindWire(b wire.Binder, v wire.Value) {
 }
 
 type simSenderIn struct {
-	ID          int64              `path:"id"`
-	Phone       wire.Opt[string]   `json:"phone_number" rule:"e164"`
-	DisplayName wire.Opt[string]   `json:"display_name" rule:"max=255"`
-	Status      wire.Opt[string]   `json:"status" rule:"oneof=online|offline|connecting|pending|suspended|failed"`
-	Quality     wire.Opt[string]   `json:"quality_rating" rule:"oneof=GREEN|YELLOW|RED"`
-	Limit       wire.Opt[simLimit] `json:"messaging_limit" rule:"null"`
-	Assistant   wire.Opt[wire.Ref] `json:"assistant_id" rule:"null"`
-	Sync        bool               `json:"sync"`
+	ID          int64                `path:"id"`
+	Phone       value.Opt[string]    `json:"phone_number" rule:"e164"`
+	DisplayName value.Opt[string]    `json:"display_name" rule:"max=255"`
+	Status      value.Opt[string]    `json:"status" rule:"oneof=online|offline|connecting|pending|suspended|failed"`
+	Quality     value.Opt[string]    `json:"quality_rating" rule:"oneof=GREEN|YELLOW|RED"`
+	Limit       value.Opt[simLimit]  `json:"messaging_limit" rule:"null"`
+	Assistant   value.Opt[value.Ref] `json:"assistant_id" rule:"null"`
+	Sync        bool                 `json:"sync"`
 }
 
 type newSimSenderIn struct {
-	Phone       string             `json:"phone_number" rule:"required e164"`
-	DisplayName string             `json:"display_name" rule:"max=255" default:"Shop"`
-	Status      string             `json:"status" rule:"oneof=online|offline|connecting|pending|suspended|failed" default:"online"`
-	Quality     string             `json:"quality_rating" rule:"oneof=GREEN|YELLOW|RED" default:"GREEN"`
-	Limit       wire.Opt[simLimit] `json:"messaging_limit" rule:"null"`
-	Assistant   wire.Opt[wire.Ref] `json:"assistant_id" rule:"null"`
+	Phone       string               `json:"phone_number" rule:"required e164"`
+	DisplayName string               `json:"display_name" rule:"max=255" default:"Shop"`
+	Status      string               `json:"status" rule:"oneof=online|offline|connecting|pending|suspended|failed" default:"online"`
+	Quality     string               `json:"quality_rating" rule:"oneof=GREEN|YELLOW|RED" default:"GREEN"`
+	Limit       value.Opt[simLimit]  `json:"messaging_limit" rule:"null"`
+	Assistant   value.Opt[value.Ref] `json:"assistant_id" rule:"null"`
 }
 
 func (a *API) newSimSender(ctx context.Context, in *newSimSenderIn) (data[senderOut], error) {
@@ -107,16 +108,16 @@ func (a *API) changeSimSender(ctx context.Context, in *simSenderIn) (data[sender
 }
 
 type simTemplateIn struct {
-	ID        int64              `path:"id"`
-	Name      wire.Opt[string]   `json:"name" rule:"max=512"`
-	Language  wire.Opt[string]   `json:"language" rule:"max=15"`
-	Category  wire.Opt[string]   `json:"category" rule:"oneof=marketing|utility|authentication"`
-	Status    wire.Opt[string]   `json:"status" rule:"oneof=approved|pending|rejected|paused|disabled|draft"`
-	Body      wire.Opt[string]   `json:"body_text" rule:"max=4096"`
-	Variables wire.Opt[[]string] `json:"variables" rule:"max=50"`
-	Synced    wire.Opt[bool]     `json:"synced"`
-	AsksCalls wire.Opt[bool]     `json:"asks_call_permission"`
-	Sync      bool               `json:"sync"`
+	ID        int64               `path:"id"`
+	Name      value.Opt[string]   `json:"name" rule:"max=512"`
+	Language  value.Opt[string]   `json:"language" rule:"max=15"`
+	Category  value.Opt[string]   `json:"category" rule:"oneof=marketing|utility|authentication"`
+	Status    value.Opt[string]   `json:"status" rule:"oneof=approved|pending|rejected|paused|disabled|draft"`
+	Body      value.Opt[string]   `json:"body_text" rule:"max=4096"`
+	Variables value.Opt[[]string] `json:"variables" rule:"max=50"`
+	Synced    value.Opt[bool]     `json:"synced"`
+	AsksCalls value.Opt[bool]     `json:"asks_call_permission"`
+	Sync      bool                `json:"sync"`
 }
 
 func (in *simTemplateIn) over(t *messaging.TemplateState) {
@@ -131,7 +132,7 @@ func (a *API) newSimTemplate(ctx context.Context, in *simTemplateIn) (data[templ
 		return data[templateOut]{}, err
 	}
 	if !in.Name.Has() {
-		return data[templateOut]{}, wire.Invalid(wire.Bad("name", "required"))
+		return data[templateOut]{}, fault.Input(fault.Bad("name", "required"))
 	}
 	t := messaging.TemplateState{Language: "en", Category: "utility", Status: messaging.TemplateApproved, Variables: []string{}}
 	in.over(&t)
@@ -149,16 +150,16 @@ func (a *API) changeSimTemplate(ctx context.Context, in *simTemplateIn) (data[te
 }
 
 type simInboundIn struct {
-	Sender int64            `json:"sender_id" rule:"required"`
-	From   string           `json:"from" rule:"required e164"`
-	Name   wire.Opt[string] `json:"name" rule:"null max=255"`
-	Text   wire.Opt[string] `json:"text" rule:"null max=65536" trim:"no"`
+	Sender int64             `json:"sender_id" rule:"required"`
+	From   string            `json:"from" rule:"required e164"`
+	Name   value.Opt[string] `json:"name" rule:"null max=255"`
+	Text   value.Opt[string] `json:"text" rule:"null max=65536" trim:"no"`
 	Media  []struct {
-		Type     string           `json:"type" rule:"required oneof=image|audio|voice|video|document"`
-		URL      string           `json:"url" rule:"required url"`
-		Filename wire.Opt[string] `json:"filename" rule:"null max=255"`
+		Type     string            `json:"type" rule:"required oneof=image|audio|voice|video|document"`
+		URL      string            `json:"url" rule:"required url"`
+		Filename value.Opt[string] `json:"filename" rule:"null max=255"`
 	} `json:"media" rule:"max=10"`
-	ID wire.Opt[string] `json:"id" rule:"null max=255"`
+	ID value.Opt[string] `json:"id" rule:"null max=255"`
 }
 
 type simInbound struct {
@@ -187,12 +188,12 @@ type simMessagesIn struct {
 }
 
 type simMessage struct {
-	SID       string    `json:"message_sid"`
-	Direction string    `json:"direction"`
-	Text      string    `json:"text"`
-	Template  *string   `json:"template"`
-	Status    string    `json:"status"`
-	At        wire.Time `json:"at"`
+	SID       string     `json:"message_sid"`
+	Direction string     `json:"direction"`
+	Text      string     `json:"text"`
+	Template  *string    `json:"template"`
+	Status    string     `json:"status"`
+	At        value.Time `json:"at"`
 }
 
 func (a *API) simMessages(ctx context.Context, in *simMessagesIn) (data[[]simMessage], error) {
@@ -202,7 +203,7 @@ func (a *API) simMessages(ctx context.Context, in *simMessagesIn) (data[[]simMes
 	}
 	all, err := a.Sim.Messages(ctx, id, in.Sender, in.Phone)
 	return data[[]simMessage]{each(all, func(m sim.Shown) simMessage {
-		out := simMessage{m.SID, m.Direction, m.Text, nil, m.Status, wire.At(m.At.Time())}
+		out := simMessage{m.SID, m.Direction, m.Text, nil, m.Status, value.At(m.At.Time())}
 		if m.Template != "" {
 			out.Template = &m.Template
 		}
@@ -213,8 +214,8 @@ func (a *API) simMessages(ctx context.Context, in *simMessagesIn) (data[[]simMes
 // simCode is an error code as platforms write them: a string or a number.
 type simCode string
 
-// BindWire takes both.
-func (c *simCode) BindWire(b wire.Binder, v wire.Value) {
+// Bind takes both.
+func (c *simCode) Bind(b value.Binder, v value.Value) {
 	if text := v.Text(); !v.IsScalar() || len(text) > 64 {
 		b.Fail("string")
 	} else {
@@ -223,10 +224,10 @@ func (c *simCode) BindWire(b wire.Binder, v wire.Value) {
 }
 
 type simStatusIn struct {
-	SID       string            `path:"message_sid"`
-	Status    string            `json:"status" rule:"required oneof=sent|delivered|read|failed|undelivered"`
-	ErrorCode wire.Opt[simCode] `json:"error_code" rule:"null"`
-	ErrorText wire.Opt[string]  `json:"error_message" rule:"null max=1000"`
+	SID       string             `path:"message_sid"`
+	Status    string             `json:"status" rule:"required oneof=sent|delivered|read|failed|undelivered"`
+	ErrorCode value.Opt[simCode] `json:"error_code" rule:"null"`
+	ErrorText value.Opt[string]  `json:"error_message" rule:"null max=1000"`
 }
 
 type simStatus struct {

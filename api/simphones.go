@@ -8,20 +8,21 @@ import (
 
 	"parley/fault"
 	"parley/sim"
+	"parley/value"
 	"parley/wire"
 )
 
 type stepIn struct {
-	Say       string            `json:"say" rule:"max=2000"`
-	Voice     string            `json:"voice" rule:"max=64"`
-	Play      string            `json:"play" trim:"no"`
-	WaitMS    wire.Opt[int64]   `json:"wait_ms" rule:"min=0 max=600000"`
-	WaitFor   string            `json:"wait_for" rule:"oneof=speech_end|speech_start|silence"`
-	TimeoutMS int64             `json:"timeout_ms" rule:"min=0 max=600000"`
-	DTMF      string            `json:"dtmf" rule:"pattern=^[0-9*#A-Dw]{1,32}$"`
-	Noise     string            `json:"noise" rule:"oneof=steady|babble"`
-	Level     wire.Opt[float64] `json:"level" rule:"min=0 max=1"`
-	Hangup    bool              `json:"hangup"`
+	Say       string             `json:"say" rule:"max=2000"`
+	Voice     string             `json:"voice" rule:"max=64"`
+	Play      string             `json:"play" trim:"no"`
+	WaitMS    value.Opt[int64]   `json:"wait_ms" rule:"min=0 max=600000"`
+	WaitFor   string             `json:"wait_for" rule:"oneof=speech_end|speech_start|silence"`
+	TimeoutMS int64              `json:"timeout_ms" rule:"min=0 max=600000"`
+	DTMF      string             `json:"dtmf" rule:"pattern=^[0-9*#A-Dw]{1,32}$"`
+	Noise     string             `json:"noise" rule:"oneof=steady|babble"`
+	Level     value.Opt[float64] `json:"level" rule:"min=0 max=1"`
+	Hangup    bool               `json:"hangup"`
 }
 
 // kinds counts what a step does before it hangs up, if it does.
@@ -39,10 +40,10 @@ func checkScript(script []stepIn) error {
 	var bad []fault.Field
 	for i, s := range script {
 		if n := s.kinds(); n > 1 || n == 0 && !s.Hangup {
-			bad = append(bad, wire.Bad("script."+itoa(int64(i)), "pattern"))
+			bad = append(bad, fault.Bad("script."+itoa(int64(i)), "pattern"))
 		}
 	}
-	return wire.Invalid(bad...)
+	return fault.Input(bad...)
 }
 
 func scriptOf(in []stepIn) []sim.Step {
@@ -79,7 +80,7 @@ func (a *API) setSimPhone(ctx context.Context, in *simPhoneIn) (data[simPhone], 
 		return data[simPhone]{}, err
 	}
 	if !e164.MatchString(in.Number) {
-		return data[simPhone]{}, wire.Invalid(wire.Bad("phone_number", "e164"))
+		return data[simPhone]{}, fault.Input(fault.Bad("phone_number", "e164"))
 	}
 	if err := checkScript(in.Script); err != nil {
 		return data[simPhone]{}, err
@@ -170,7 +171,7 @@ type simCallOut struct {
 	Steps     []sim.Done      `json:"steps"`
 	Heard     []sim.HeardText `json:"heard"`
 	Audio     *string         `json:"audio_url"`
-	At        wire.Time       `json:"created_at"`
+	At        value.Time      `json:"created_at"`
 }
 
 func (a *API) simCall(ctx context.Context, in *simCallRef) (data[simCallOut], error) {
@@ -178,7 +179,7 @@ func (a *API) simCall(ctx context.Context, in *simCallRef) (data[simCallOut], er
 		return data[simCallOut]{}, err
 	}
 	c, err := a.Sim.Call(ctx, in.ID)
-	out := simCallOut{c.ID, c.Direction, c.From, c.To, c.CallID, c.State, orEmpty(c.Steps.V), orEmpty(c.Heard.V), nil, wire.At(c.At.Time())}
+	out := simCallOut{c.ID, c.Direction, c.From, c.To, c.CallID, c.State, orEmpty(c.Steps.V), orEmpty(c.Heard.V), nil, value.At(c.At.Time())}
 	if c.Audio != "" {
 		url := wire.Origin(ctx) + Base + "/sim/calls/" + itoa(c.ID) + "/audio"
 		out.Audio = &url

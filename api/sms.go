@@ -7,7 +7,7 @@ import (
 
 	"parley/fault"
 	"parley/messaging"
-	"parley/wire"
+	"parley/value"
 )
 
 // smsFrom is an owned number, by id or in E.164.
@@ -16,8 +16,8 @@ type smsFrom struct {
 	phone string
 }
 
-// BindWire takes an integer, its decimal string or a phone number.
-func (f *smsFrom) BindWire(b wire.Binder, v wire.Value) {
+// Bind takes an integer, its decimal string or a phone number.
+func (f *smsFrom) Bind(b value.Binder, v value.Value) {
 	if v.IsString() && strings.HasPrefix(v.Text(), "+") {
 		f.phone = v.Text()
 		return
@@ -30,9 +30,9 @@ func (f *smsFrom) BindWire(b wire.Binder, v wire.Value) {
 }
 
 type smsIn struct {
-	From wire.Opt[smsFrom] `json:"from" rule:"required"`
-	To   string            `json:"to" rule:"required"`
-	Body string            `json:"body" rule:"required min=1 max=300" also:"message" trim:"no"`
+	From value.Opt[smsFrom] `json:"from" rule:"required"`
+	To   string             `json:"to" rule:"required"`
+	Body string             `json:"body" rule:"required min=1 max=300" also:"message" trim:"no"`
 }
 
 type smsSent struct {
@@ -41,14 +41,14 @@ type smsSent struct {
 }
 
 type smsOut struct {
-	ID       string     `json:"sms_id"`
-	From     string     `json:"from"`
-	To       string     `json:"to"`
-	Body     string     `json:"body"`
-	Segments int        `json:"segments"`
-	Cost     wire.Money `json:"cost"`
-	Currency string     `json:"currency"`
-	Status   string     `json:"status"`
+	ID       string      `json:"sms_id"`
+	From     string      `json:"from"`
+	To       string      `json:"to"`
+	Body     string      `json:"body"`
+	Segments int         `json:"segments"`
+	Cost     value.Money `json:"cost"`
+	Currency string      `json:"currency"`
+	Status   string      `json:"status"`
 }
 
 func (a *API) sendSMS(ctx context.Context, in *smsIn) (smsSent, error) {
@@ -65,5 +65,5 @@ func (a *API) sendSMS(ctx context.Context, in *smsIn) (smsSent, error) {
 		return smsSent{}, fault.Of(err)
 	}
 	s, err := a.Messaging.SendSMS(ctx, me, from, known, in.To, in.Body)
-	return smsSent{"The SMS was accepted for sending.", smsOut{"SMS_" + itoa(s.ID), s.From, s.To, s.Body, s.Segments, wire.Money(s.Price), a.Messaging.Currency, s.Status}}, err
+	return smsSent{"The SMS was accepted for sending.", smsOut{"SMS_" + itoa(s.ID), s.From, s.To, s.Body, s.Segments, value.Money(s.Price), a.Messaging.Currency, s.Status}}, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"parley/tools"
+	"parley/value"
 	"parley/wire"
 	"parley/words"
 )
@@ -26,13 +27,13 @@ type toolIn struct {
 type tryToolIn struct {
 	ID        int64          `path:"id"`
 	Arguments map[string]any `json:"arguments" doc:"Values of the parameters; missing ones become test, 1 or true."`
-	Variables wire.Scalars   `json:"variables" doc:"Values of the placeholders."`
+	Variables value.Scalars  `json:"variables" doc:"Values of the placeholders."`
 }
 
 type tryDefinitionIn struct {
 	tools.Change
 	Arguments map[string]any `json:"arguments" doc:"Values of the parameters; missing ones become test, 1 or true."`
-	Variables wire.Scalars   `json:"variables" doc:"Values of the placeholders."`
+	Variables value.Scalars  `json:"variables" doc:"Values of the placeholders."`
 }
 
 type toolOut struct {
@@ -47,8 +48,8 @@ type toolOut struct {
 	Headers     []tools.Header `json:"headers"`
 	Static      []tools.Static `json:"static_fields"`
 	Schema      []tools.Param  `json:"schema"`
-	CreatedAt   wire.Time      `json:"created_at"`
-	UpdatedAt   wire.Time      `json:"updated_at"`
+	CreatedAt   value.Time     `json:"created_at"`
+	UpdatedAt   value.Time     `json:"updated_at"`
 }
 
 type savedTool struct {
@@ -59,7 +60,7 @@ type savedTool struct {
 func showTool(t tools.Tool) toolOut {
 	return toolOut{int64(t.ID), t.Name, "http", t.Description, t.Endpoint, t.Method, t.BodyFormat, t.Timeout,
 		append([]tools.Header{}, t.Headers...), append([]tools.Static{}, t.Static...), append([]tools.Param{}, t.Params...),
-		wire.At(t.CreatedAt), wire.At(t.UpdatedAt)}
+		value.At(t.CreatedAt), value.At(t.UpdatedAt)}
 }
 
 func (a *API) toolRoutes() []wire.Route {
@@ -134,6 +135,6 @@ func (a *API) tryDefinition(ctx context.Context, in *tryDefinitionIn) (tools.Tri
 	return a.Tools.Try(ctx, in.Change.Definition(), in.Arguments, trial(in.Variables)), nil
 }
 
-func trial(variables wire.Scalars) tools.Conversation {
+func trial(variables value.Scalars) tools.Conversation {
 	return tools.Conversation{Values: words.Layer(nil, variables.All())}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"parley/numbers"
+	"parley/value"
 	"parley/wire"
 )
 
@@ -20,23 +21,23 @@ type trunkIn struct {
 
 // trunkItem is a trunk in a list; nothing shows its password.
 type trunkItem struct {
-	ID           int64     `json:"id"`
-	Form         string    `json:"sip_trunk_type"`
-	Number       string    `json:"phone_number"`
-	Nickname     *string   `json:"nickname"`
-	Username     string    `json:"sip_username"`
-	Address      string    `json:"sip_address"`
-	Format       string    `json:"sip_calling_format"`
-	Auth         string    `json:"inbound_authorization_type"`
-	Allowed      []string  `json:"allowed_inbound_ips"`
-	Country      string    `json:"country_code"`
-	Proxy        bool      `json:"outbound_proxy"`
-	Transport    string    `json:"transport"`
-	Port         int64     `json:"port"`
-	Codecs       []string  `json:"codecs"`
-	Registration string    `json:"registration"`
-	CreatedAt    wire.Time `json:"created_at"`
-	UpdatedAt    wire.Time `json:"updated_at"`
+	ID           int64      `json:"id"`
+	Form         string     `json:"sip_trunk_type"`
+	Number       string     `json:"phone_number"`
+	Nickname     *string    `json:"nickname"`
+	Username     string     `json:"sip_username"`
+	Address      string     `json:"sip_address"`
+	Format       string     `json:"sip_calling_format"`
+	Auth         string     `json:"inbound_authorization_type"`
+	Allowed      []string   `json:"allowed_inbound_ips"`
+	Country      string     `json:"country_code"`
+	Proxy        bool       `json:"outbound_proxy"`
+	Transport    string     `json:"transport"`
+	Port         int64      `json:"port"`
+	Codecs       []string   `json:"codecs"`
+	Registration string     `json:"registration"`
+	CreatedAt    value.Time `json:"created_at"`
+	UpdatedAt    value.Time `json:"updated_at"`
 }
 
 type trunkOut struct {
@@ -60,7 +61,7 @@ type savedTrunk struct {
 
 func listedTrunk(t numbers.Trunk) trunkItem {
 	return trunkItem{int64(t.ID), t.Form, t.Number, t.Nickname, t.Username, t.Address, t.Format, t.Auth, append([]string{}, t.Allowed...), t.Country,
-		t.Proxy, t.Transport, t.Port, append([]string{}, t.Codecs...), t.Registration, wire.At(t.CreatedAt), wire.At(t.UpdatedAt)}
+		t.Proxy, t.Transport, t.Port, append([]string{}, t.Codecs...), t.Registration, value.At(t.CreatedAt), value.At(t.UpdatedAt)}
 }
 
 func shownTrunk(t numbers.Trunk) trunkOut {

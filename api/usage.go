@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"parley/billing"
-	"parley/wire"
+	"parley/value"
 )
 
 type usageIn struct {
-	From    wire.Opt[string] `query:"from" rule:"date" doc:"First day, UTC; 30 days ago when left out."`
-	To      wire.Opt[string] `query:"to" rule:"date" doc:"Last day, UTC; today when left out."`
-	GroupBy string           `query:"group_by" rule:"oneof=day|assistant|kind" default:"day"`
+	From    value.Opt[string] `query:"from" rule:"date" doc:"First day, UTC; 30 days ago when left out."`
+	To      value.Opt[string] `query:"to" rule:"date" doc:"Last day, UTC; today when left out."`
+	GroupBy string            `query:"group_by" rule:"oneof=day|assistant|kind" default:"day"`
 }
 
 // days are the first and the last day asked for.
@@ -35,13 +35,13 @@ type usageOut struct {
 }
 
 type usageLine struct {
-	Day         *string    `json:"day" doc:"YYYY-MM-DD; null unless grouped by day."`
-	AssistantID *int64     `json:"assistant_id"`
-	Assistant   *string    `json:"assistant" doc:"Its name; null when it is gone, or unless grouped by assistant."`
-	Kind        *string    `json:"kind" doc:"Null unless grouped by kind."`
-	Count       int64      `json:"count"`
-	Amount      wire.Money `json:"amount" doc:"In the account's unit."`
-	Cost        wire.Money `json:"cost" doc:"In currency."`
+	Day         *string     `json:"day" doc:"YYYY-MM-DD; null unless grouped by day."`
+	AssistantID *int64      `json:"assistant_id"`
+	Assistant   *string     `json:"assistant" doc:"Its name; null when it is gone, or unless grouped by assistant."`
+	Kind        *string     `json:"kind" doc:"Null unless grouped by kind."`
+	Count       int64       `json:"count"`
+	Amount      value.Money `json:"amount" doc:"In the account's unit."`
+	Cost        value.Money `json:"cost" doc:"In currency."`
 }
 
 func (a *API) usage(ctx context.Context, in *usageIn) (usageOut, error) {

@@ -10,6 +10,7 @@ import (
 	"parley/chats"
 	"parley/fault"
 	"parley/lines"
+	"parley/value"
 	"parley/wire"
 )
 
@@ -22,10 +23,10 @@ type BrowserLine interface {
 var ErrBadOffer = errors.New("the offer cannot be answered")
 
 type webCallIn struct {
-	AssistantID wire.Opt[wire.Ref] `json:"assistant_id" rule:"required"`
-	SDP         string             `json:"sdp" rule:"required max=65536" trim:"no"`
-	Variables   wire.Scalars       `json:"variables" rule:"max=100"`
-	Type        string             `json:"type" rule:"oneof=widget|test" default:"widget"`
+	AssistantID value.Opt[value.Ref] `json:"assistant_id" rule:"required"`
+	SDP         string               `json:"sdp" rule:"required max=65536" trim:"no"`
+	Variables   value.Scalars        `json:"variables" rule:"max=100"`
+	Type        string               `json:"type" rule:"oneof=widget|test" default:"widget"`
 }
 
 type webCallOut struct {
@@ -37,8 +38,8 @@ type webCallOut struct {
 }
 
 type endWebCallIn struct {
-	UUID  wire.Ref `path:"uuid"`
-	Token string   `query:"token"`
+	UUID  value.Ref `path:"uuid"`
+	Token string    `query:"token"`
 }
 
 func (a *API) webCallRoutes() []wire.Route {
@@ -50,7 +51,7 @@ func (a *API) webCallRoutes() []wire.Route {
 }
 
 // callable finds the assistant of a web call. One that is paused or has voice switched off does not exist for browsers.
-func (a *API) callable(ctx context.Context, ref wire.Ref) (assistants.Assistant, error) {
+func (a *API) callable(ctx context.Context, ref value.Ref) (assistants.Assistant, error) {
 	if ref.UUID == "" {
 		return assistants.Assistant{}, assistants.ErrNotFound
 	}
@@ -78,7 +79,7 @@ func (a *API) webCall(ctx context.Context, in *webCallIn) (webCallOut, error) {
 	if err != nil {
 		return webCallOut{}, err
 	}
-	o := offered{in.AssistantID.V.UUID, in.SDP, in.Variables, wire.RequestID(ctx)}
+	o := offered{in.AssistantID.V.UUID, in.SDP, in.Variables, fault.RequestID(ctx)}
 	if a.Browsers != nil {
 		return a.take(ctx, x, o)
 	}
@@ -88,10 +89,10 @@ func (a *API) webCall(ctx context.Context, in *webCallIn) (webCallOut, error) {
 
 // offered is a browser's offer on its way to a process that holds calls.
 type offered struct {
-	Assistant string       `json:"assistant"`
-	SDP       string       `json:"sdp"`
-	Variables wire.Scalars `json:"variables"`
-	Request   string       `json:"request"`
+	Assistant string        `json:"assistant"`
+	SDP       string        `json:"sdp"`
+	Variables value.Scalars `json:"variables"`
+	Request   string        `json:"request"`
 }
 
 const askWebCall = "web.call"
@@ -105,7 +106,7 @@ func (a *API) takeAsked(ctx context.Context, body json.RawMessage) (any, error) 
 	if a.Browsers == nil {
 		return nil, fault.New(fault.Unavailable, "", "Service Unavailable")
 	}
-	x, err := a.callable(ctx, wire.Ref{UUID: o.Assistant})
+	x, err := a.callable(ctx, value.Ref{UUID: o.Assistant})
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +117,7 @@ func (a *API) takeAsked(ctx context.Context, body json.RawMessage) (any, error) 
 func (a *API) take(ctx context.Context, x assistants.Assistant, o offered) (webCallOut, error) {
 	leg, answer, err := a.Browsers.Accept(ctx, o.SDP)
 	if errors.Is(err, ErrBadOffer) {
-		return webCallOut{}, wire.Invalid(fault.Field{Name: "sdp", Sentence: "sdp is no offer of a codec spoken here"})
+		return webCallOut{}, fault.Input(fault.Field{Name: "sdp", Sentence: "sdp is no offer of a codec spoken here"})
 	}
 	if err != nil {
 		return webCallOut{}, err

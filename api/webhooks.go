@@ -11,16 +11,17 @@ import (
 
 	"parley/assistants"
 	"parley/fault"
+	"parley/value"
 	"parley/webhooks"
 	"parley/wire"
 )
 
 type deliveriesIn struct {
 	wire.CursorPaging[webhooks.Place]
-	Event          wire.Opt[string]   `query:"event" rule:"oneof=call.completed|inbound_call.completed|conversation.ended|message_status"`
-	Status         wire.Opt[string]   `query:"status" rule:"oneof=pending|succeeded|failed"`
-	CallID         wire.Opt[wire.Ref] `query:"call_id"`
-	ConversationID wire.Opt[wire.Ref] `query:"conversation_id"`
+	Event          value.Opt[string]    `query:"event" rule:"oneof=call.completed|inbound_call.completed|conversation.ended|message_status"`
+	Status         value.Opt[string]    `query:"status" rule:"oneof=pending|succeeded|failed"`
+	CallID         value.Opt[value.Ref] `query:"call_id"`
+	ConversationID value.Opt[value.Ref] `query:"conversation_id"`
 }
 
 type deliveryOut struct {
@@ -30,17 +31,17 @@ type deliveryOut struct {
 	URL         string          `json:"url"`
 	Status      string          `json:"status"`
 	Attempts    []attemptOut    `json:"attempts"`
-	NextAttempt *wire.Time      `json:"next_attempt_at"`
-	CreatedAt   wire.Time       `json:"created_at"`
+	NextAttempt *value.Time     `json:"next_attempt_at"`
+	CreatedAt   value.Time      `json:"created_at"`
 	Payload     json.RawMessage `json:"payload"`
 }
 
 type attemptOut struct {
-	At         wire.Time `json:"at"`
-	StatusCode *int      `json:"status_code"` // null without an answer
-	DurationMS int64     `json:"duration_ms"`
-	Error      *string   `json:"error"`
-	Response   *string   `json:"response"`
+	At         value.Time `json:"at"`
+	StatusCode *int       `json:"status_code"` // null without an answer
+	DurationMS int64      `json:"duration_ms"`
+	Error      *string    `json:"error"`
+	Response   *string    `json:"response"`
 }
 
 type deliveryRef struct {
@@ -75,14 +76,14 @@ func (a *API) deliveries(ctx context.Context, in *deliveriesIn) (wire.CursorPage
 
 // deliveryFilter reads the filters.
 func (a *API) deliveryFilter(ctx context.Context, in *deliveriesIn) (webhooks.Filter, error) {
-	call, err := idOf(in.CallID.V, func(ref wire.Ref) (int64, error) {
+	call, err := idOf(in.CallID.V, func(ref value.Ref) (int64, error) {
 		c, err := a.Calls.Get(ctx, a.DB, owner(ctx), ref)
 		return int64(c.ID), err
 	})
 	if err != nil {
 		return webhooks.Filter{}, err
 	}
-	chat, err := idOf(in.ConversationID.V, func(ref wire.Ref) (int64, error) {
+	chat, err := idOf(in.ConversationID.V, func(ref value.Ref) (int64, error) {
 		c, err := a.Chats.Get(ctx, a.DB, owner(ctx), ref)
 		return int64(c.ID), err
 	})
@@ -90,7 +91,7 @@ func (a *API) deliveryFilter(ctx context.Context, in *deliveriesIn) (webhooks.Fi
 }
 
 // idOf is the id that a reference means; one that nothing has when its uuid is unknown.
-func idOf(ref wire.Ref, find func(wire.Ref) (int64, error)) (int64, error) {
+func idOf(ref value.Ref, find func(value.Ref) (int64, error)) (int64, error) {
 	if ref.UUID == "" {
 		return ref.ID, nil
 	}
@@ -102,18 +103,18 @@ func idOf(ref wire.Ref, find func(wire.Ref) (int64, error)) (int64, error) {
 }
 
 func showDelivery(d webhooks.Delivery) deliveryOut {
-	var next *wire.Time
+	var next *value.Time
 	if !d.NextAt.IsZero() {
-		at := wire.At(d.NextAt)
+		at := value.At(d.NextAt)
 		next = &at
 	}
 	return deliveryOut{d.ID, d.WebhookID, d.Event, d.URL, d.Status, each(d.Attempts, func(x webhooks.Attempt) attemptOut {
-		out := attemptOut{At: wire.At(x.At), DurationMS: x.Duration.Milliseconds(), Error: filled(x.Error)}
+		out := attemptOut{At: value.At(x.At), DurationMS: x.Duration.Milliseconds(), Error: filled(x.Error)}
 		if x.Status != 0 {
 			out.StatusCode, out.Response = &x.Status, &x.Response
 		}
 		return out
-	}), next, wire.At(d.CreatedAt), json.RawMessage(d.Body)}
+	}), next, value.At(d.CreatedAt), json.RawMessage(d.Body)}
 }
 
 func (a *API) replayDelivery(ctx context.Context, in *deliveryRef) (wire.Message, error) {
@@ -131,8 +132,8 @@ func (a *API) rotateSecret(ctx context.Context, _ *struct{}) (secretOut, error) 
 }
 
 type tryWebhookIn struct {
-	ID   wire.Ref `path:"id"`
-	Kind string   `json:"kind" rule:"required oneof=post_call|inbound|conversation_ended"`
+	ID   value.Ref `path:"id"`
+	Kind string    `json:"kind" rule:"required oneof=post_call|inbound|conversation_ended"`
 
 	found assistants.Assistant
 }

@@ -13,7 +13,7 @@ import (
 	"parley/assistants"
 	"parley/calls"
 	"parley/db"
-	"parley/wire"
+	"parley/value"
 )
 
 // TestWebhookRoutes reads the secret, tries a receiver, and looks at the log.
@@ -58,7 +58,7 @@ func TestConversationEndedWebhook(t *testing.T) {
 		chat := s.Keyless().Send("POST /conversations", `{"assistant_id":"`+uuid+`","variables":{"zip":"1","name":"Mia"}}`).Text("conversation_id")
 		said := s.Keyless().Send("POST /conversations/"+chat+"/messages", `{"message":"Good morning"}`).Text("message")
 		s.Keyless().Send("POST /conversations/"+chat+"/end", "", "X-Request-Id: abc").Want(200)
-		now := wire.At(s.DB.Now()).String()
+		now := value.At(s.DB.Now()).String()
 		unix := strconv.FormatInt(s.DB.Now().Unix(), 10)
 		line := func(role, text string) string {
 			return `{"role":"` + role + `","content":"` + text + `","timestamp":"` + now + `","timestamp_unix":` + unix + `}`
@@ -120,7 +120,7 @@ func TestCallWebhooks(t *testing.T) {
 		call := calls.Call{ID: 912, Owner: 1, UUID: "c1f0c3c8-0f6b-4a8f-9c43-9a3a3f0f2d11", Type: calls.Outbound, Status: calls.Completed, Reason: &reason, AssistantID: &assistant,
 			AssistantPhone: text("+4930123456"), ClientPhone: text("+491701234567"), RequestID: text("req-1"), Recording: text("recordings/9f2c.wav"),
 			Snapshot:       db.JSON[calls.Snapshot]{V: calls.Snapshot{AssistantUUID: "5d1c3c1e-1111-4a8f-9c43-9a3a3f0f2d11", Webhook: hook}},
-			InputVariables: db.JSON[wire.Scalars]{V: wire.Scalars{{Name: "customer_name", Value: "Mia"}}}, Evaluation: db.JSON[wire.Scalars]{V: wire.Scalars{{Name: "status", Value: false}}},
+			InputVariables: db.JSON[value.Scalars]{V: value.Scalars{{Name: "customer_name", Value: "Mia"}}}, Evaluation: db.JSON[value.Scalars]{V: value.Scalars{{Name: "status", Value: false}}},
 			Entries:    db.JSON[[]calls.Entry]{V: []calls.Entry{{Text: "Hello.", Assistant: true, At: int64(real) + 500000}, {Text: "Please call tomorrow.", At: int64(real) + 1500000, Interrupted: true}}},
 			AnsweredBy: calls.Human, Seconds: 34, AICost: 5666667, CarrierCost: 1000000, CreatedAt: at, CreatedReal: real, EndedAt: at + 52e6}
 		report := func(c calls.Call) []string {

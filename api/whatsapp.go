@@ -7,22 +7,23 @@ import (
 
 	"parley/fault"
 	"parley/messaging"
+	"parley/value"
 	"parley/webhooks"
 	"parley/wire"
 )
 
 type senderOut struct {
-	ID          int64      `json:"id"`
-	Phone       string     `json:"phone_number"`
-	DisplayName string     `json:"display_name"`
-	Status      string     `json:"status"`
-	Quality     string     `json:"quality_rating"`
-	Limit       *int64     `json:"messaging_limit"`
-	LimitText   string     `json:"messaging_limit_formatted"`
-	Assistant   *int64     `json:"assistant_id"`
-	AIEnabled   bool       `json:"ai_enabled"`
-	Detail      string     `json:"status_detail"`
-	SyncedAt    *wire.Time `json:"last_synced_at"`
+	ID          int64       `json:"id"`
+	Phone       string      `json:"phone_number"`
+	DisplayName string      `json:"display_name"`
+	Status      string      `json:"status"`
+	Quality     string      `json:"quality_rating"`
+	Limit       *int64      `json:"messaging_limit"`
+	LimitText   string      `json:"messaging_limit_formatted"`
+	Assistant   *int64      `json:"assistant_id"`
+	AIEnabled   bool        `json:"ai_enabled"`
+	Detail      string      `json:"status_detail"`
+	SyncedAt    *value.Time `json:"last_synced_at"`
 }
 
 func senderOf(s messaging.Sender) senderOut {
@@ -30,17 +31,17 @@ func senderOf(s messaging.Sender) senderOut {
 }
 
 type templateOut struct {
-	ID           int64      `json:"id"`
-	Name         string     `json:"name"`
-	Language     string     `json:"language"`
-	Category     string     `json:"category"`
-	Status       string     `json:"status"`
-	Body         string     `json:"body_text"`
-	Variables    []string   `json:"variables"`
-	HasVariables bool       `json:"has_variables"`
-	Detail       string     `json:"status_detail"`
-	RejectedFor  *string    `json:"rejected_reason"`
-	SyncedAt     *wire.Time `json:"last_synced_at"`
+	ID           int64       `json:"id"`
+	Name         string      `json:"name"`
+	Language     string      `json:"language"`
+	Category     string      `json:"category"`
+	Status       string      `json:"status"`
+	Body         string      `json:"body_text"`
+	Variables    []string    `json:"variables"`
+	HasVariables bool        `json:"has_variables"`
+	Detail       string      `json:"status_detail"`
+	RejectedFor  *string     `json:"rejected_reason"`
+	SyncedAt     *value.Time `json:"last_synced_at"`
 }
 
 func templateOf(t messaging.Template) templateOut {
@@ -98,21 +99,21 @@ func (a *API) templates(ctx context.Context, in *templatesIn) (data[[]templateOu
 
 // windowOut is session_status: which keys are there depends on the window.
 type windowOut struct {
-	IsOpen    bool                 `json:"is_open"`
-	Freeform  bool                 `json:"can_send_freeform"`
-	Template  bool                 `json:"requires_template"`
-	Message   string               `json:"message"`
-	Minutes   *int64               `json:"minutes_remaining,omitempty"`
-	ExpiresAt *wire.Opt[wire.Time] `json:"expires_at,omitempty"`
-	ExpiredAt *wire.Time           `json:"expired_at,omitempty"`
+	IsOpen    bool                   `json:"is_open"`
+	Freeform  bool                   `json:"can_send_freeform"`
+	Template  bool                   `json:"requires_template"`
+	Message   string                 `json:"message"`
+	Minutes   *int64                 `json:"minutes_remaining,omitempty"`
+	ExpiresAt *value.Opt[value.Time] `json:"expires_at,omitempty"`
+	ExpiredAt *value.Time            `json:"expired_at,omitempty"`
 }
 
 func windowOf(w messaging.Window) windowOut {
 	out := windowOut{IsOpen: w.Open(), Freeform: w.Open(), Template: !w.Open(), Message: w.Message()}
-	ends := &wire.Opt[wire.Time]{Set: true, Null: w.EndsAt.IsZero(), V: wire.At(w.EndsAt)}
+	ends := &value.Opt[value.Time]{Set: true, Null: w.EndsAt.IsZero(), V: value.At(w.EndsAt)}
 	switch {
 	case !w.Known:
-		out.ExpiresAt = &wire.Opt[wire.Time]{Set: true, Null: true}
+		out.ExpiresAt = &value.Opt[value.Time]{Set: true, Null: true}
 	case w.Open():
 		m := w.Minutes()
 		out.Minutes, out.ExpiresAt = &m, ends
@@ -133,12 +134,12 @@ type sessionIn struct {
 }
 
 type sessionOut struct {
-	Success bool                 `json:"success"`
-	Has     bool                 `json:"has_conversation"`
-	Talk    *int64               `json:"conversation_id,omitempty"`
-	Name    *wire.Opt[string]    `json:"customer_name,omitempty"`
-	LastAt  *wire.Opt[wire.Time] `json:"last_customer_message_at,omitempty"`
-	Session windowOut            `json:"session_status"`
+	Success bool                   `json:"success"`
+	Has     bool                   `json:"has_conversation"`
+	Talk    *int64                 `json:"conversation_id,omitempty"`
+	Name    *value.Opt[string]     `json:"customer_name,omitempty"`
+	LastAt  *value.Opt[value.Time] `json:"last_customer_message_at,omitempty"`
+	Session windowOut              `json:"session_status"`
 }
 
 func (a *API) sessionStatus(ctx context.Context, in *sessionIn) (sessionOut, error) {
@@ -146,11 +147,11 @@ func (a *API) sessionStatus(ctx context.Context, in *sessionIn) (sessionOut, err
 	out := sessionOut{Success: true, Has: s.Known, Session: windowOf(s.Window)}
 	if s.Known {
 		out.Talk = &s.Talk
-		out.Name = &wire.Opt[string]{Set: true, Null: s.Name == nil}
+		out.Name = &value.Opt[string]{Set: true, Null: s.Name == nil}
 		if s.Name != nil {
 			out.Name.V = *s.Name
 		}
-		out.LastAt = &wire.Opt[wire.Time]{Set: true, Null: s.Customer.IsZero(), V: wire.At(s.Customer)}
+		out.LastAt = &value.Opt[value.Time]{Set: true, Null: s.Customer.IsZero(), V: value.At(s.Customer)}
 	}
 	return out, err
 }
@@ -158,12 +159,12 @@ func (a *API) sessionStatus(ctx context.Context, in *sessionIn) (sessionOut, err
 // textValues are strings by name, as of a template's placeholders; numbers and booleans become strings.
 type textValues map[string]string
 
-// BindWire refuses what is neither; "" is a string that fills no placeholder.
-func (v *textValues) BindWire(b wire.Binder, in wire.Value) {
-	var s wire.Scalars
-	s.BindWire(b, in)
+// Bind refuses what is neither; "" is a string that fills no placeholder.
+func (v *textValues) Bind(b value.Binder, in value.Value) {
+	var s value.Scalars
+	s.Bind(b, in)
 	*v = textValues{}
-	for _, m := range in.Members() {
+	for _, m := range in.Members {
 		switch {
 		case m.Value.IsNull():
 			b.At(m.Key).Fail("string")
@@ -234,7 +235,8 @@ func (a *API) sendFreeform(ctx context.Context, in *freeformIn) (freeformOut, er
 func (a *API) sendRate(kind string) wire.Limit {
 	rate := messaging.Rate{DB: a.DB, Kind: kind}
 	return func(ctx context.Context, who wire.Who) (wire.Quota, error) {
-		q, err := rate.Peek(ctx, who.Account)
+		left, err := rate.Peek(ctx, who.Account)
+		q := wire.Quota{Allowed: left.Remaining > 0, Limit: messaging.PerSecond, Remaining: left.Remaining, Reset: left.Reset}
 		if q.Allowed {
 			q.Remaining-- // what is left once this one is accepted
 		}
@@ -243,12 +245,12 @@ func (a *API) sendRate(kind string) wire.Limit {
 }
 
 type senderChangeIn struct {
-	ID          int64              `path:"id"`
-	Assistant   wire.Opt[wire.Ref] `json:"assistant_id" rule:"null"`
-	AIEnabled   wire.Opt[bool]     `json:"ai_enabled"`
-	Delay       wire.Opt[int64]    `json:"response_delay" rule:"null min=0 max=300"`
-	ReceiptsURL wire.Opt[string]   `json:"receipts_webhook_url" rule:"null url public"`
-	DisplayName wire.Opt[string]   `json:"display_name" rule:"max=255"`
+	ID          int64                `path:"id"`
+	Assistant   value.Opt[value.Ref] `json:"assistant_id" rule:"null"`
+	AIEnabled   value.Opt[bool]      `json:"ai_enabled"`
+	Delay       value.Opt[int64]     `json:"response_delay" rule:"null min=0 max=300"`
+	ReceiptsURL value.Opt[string]    `json:"receipts_webhook_url" rule:"null url public"`
+	DisplayName value.Opt[string]    `json:"display_name" rule:"max=255"`
 }
 
 func (a *API) findSender(ctx context.Context, in *senderChangeIn) error {
@@ -286,14 +288,14 @@ func (a *API) updateSender(ctx context.Context, in *senderChangeIn) (data[sender
 }
 
 type newSenderIn struct {
-	Carrier     string             `json:"carrier" rule:"required max=64"`
-	Phone       string             `json:"phone_number" rule:"required e164"`
-	DisplayName wire.Opt[string]   `json:"display_name" rule:"max=255"`
-	Credentials textValues         `json:"credentials" trim:"no" doc:"As the carrier names them; never returned."`
-	Assistant   wire.Opt[wire.Ref] `json:"assistant_id" rule:"null"`
-	AIEnabled   wire.Opt[bool]     `json:"ai_enabled"`
-	Delay       wire.Opt[int64]    `json:"response_delay" rule:"null min=0 max=300"`
-	ReceiptsURL wire.Opt[string]   `json:"receipts_webhook_url" rule:"null url public"`
+	Carrier     string               `json:"carrier" rule:"required max=64"`
+	Phone       string               `json:"phone_number" rule:"required e164"`
+	DisplayName value.Opt[string]    `json:"display_name" rule:"max=255"`
+	Credentials textValues           `json:"credentials" trim:"no" doc:"As the carrier names them; never returned."`
+	Assistant   value.Opt[value.Ref] `json:"assistant_id" rule:"null"`
+	AIEnabled   value.Opt[bool]      `json:"ai_enabled"`
+	Delay       value.Opt[int64]     `json:"response_delay" rule:"null min=0 max=300"`
+	ReceiptsURL value.Opt[string]    `json:"receipts_webhook_url" rule:"null url public"`
 }
 
 func (a *API) createSender(ctx context.Context, in *newSenderIn) (data[senderOut], error) {

@@ -11,7 +11,7 @@ import (
 	"parley/catalog"
 	"parley/db"
 	"parley/fault"
-	"parley/wire"
+	"parley/value"
 )
 
 // ID names an assistant.
@@ -122,12 +122,12 @@ type By struct {
 // Change is a request to create or update an assistant.
 type Change struct {
 	Fields
-	Unknown wire.Unknown // what of the request means nothing here
+	Unknown value.Unknown // what of the request means nothing here
 	By      By
 }
 
 // Get finds an assistant of an account by id or uuid.
-func (s *Assistants) Get(ctx context.Context, q db.Q, owner accounts.ID, ref wire.Ref) (Assistant, error) {
+func (s *Assistants) Get(ctx context.Context, q db.Q, owner accounts.ID, ref value.Ref) (Assistant, error) {
 	if ref.ID != 0 {
 		return s.one(ctx, q, `account_id = $1 AND id = $2`, int64(owner), ref.ID)
 	}
@@ -206,7 +206,7 @@ func (s *Assistants) Create(ctx context.Context, owner accounts.ID, c Change) (A
 		if err != nil {
 			return err
 		}
-		if err := wire.Invalid(j.bad...); err != nil {
+		if err := fault.Input(j.bad...); err != nil {
 			return err
 		}
 		if err := s.mayAdd(ctx, tx, owner); err != nil {
@@ -214,7 +214,7 @@ func (s *Assistants) Create(ctx context.Context, owner accounts.ID, c Change) (A
 		}
 		a, warned = Assistant{Owner: owner, Fields: j.settled()}, j.warned
 		if a.PhoneNumberID.Has() {
-			a.Status = wire.Some(Active)
+			a.Status = value.Some(Active)
 		}
 		if err := s.insert(ctx, tx, &a); err != nil {
 			return err
@@ -244,7 +244,7 @@ func (s *Assistants) mayAdd(ctx context.Context, tx *db.Tx, owner accounts.ID) e
 }
 
 // Update changes the fields that were sent, all of them or none.
-func (s *Assistants) Update(ctx context.Context, owner accounts.ID, ref wire.Ref, c Change) (Assistant, []Warning, error) {
+func (s *Assistants) Update(ctx context.Context, owner accounts.ID, ref value.Ref, c Change) (Assistant, []Warning, error) {
 	var a Assistant
 	var warned []Warning
 	err := s.write(ctx, func(tx *db.Tx) error {
@@ -256,7 +256,7 @@ func (s *Assistants) Update(ctx context.Context, owner accounts.ID, ref wire.Ref
 		if err != nil {
 			return err
 		}
-		if err := wire.Invalid(j.bad...); err != nil {
+		if err := fault.Input(j.bad...); err != nil {
 			return err
 		}
 		a, warned = old, j.warned
@@ -275,7 +275,7 @@ func (s *Assistants) Update(ctx context.Context, owner accounts.ID, ref wire.Ref
 func (a *Assistant) move(old Assistant, in Fields) {
 	a.Status = old.Status
 	if in.PhoneNumberID.Has() && a.Status.V == Inactive && !a.Paused {
-		a.Status = wire.Some(Active)
+		a.Status = value.Some(Active)
 	}
 	switch {
 	case in.Status.V == Active:
@@ -314,7 +314,7 @@ func (s *Assistants) Activate(ctx context.Context, q db.Q, id ID) error {
 }
 
 // Delete removes an assistant. Its row stays as the name that calls and conversations remember.
-func (s *Assistants) Delete(ctx context.Context, owner accounts.ID, ref wire.Ref) error {
+func (s *Assistants) Delete(ctx context.Context, owner accounts.ID, ref value.Ref) error {
 	var a Assistant
 	err := s.db.Do(ctx, func(tx *db.Tx) (err error) {
 		if a, err = s.Get(ctx, tx, owner, ref); err != nil {
@@ -344,7 +344,7 @@ const (
 )
 
 // Switch sets a webhook's URL, or with an empty URL switches it off.
-func (s *Assistants) Switch(ctx context.Context, owner accounts.ID, ref wire.Ref, hook Hook, url string, by By) error {
+func (s *Assistants) Switch(ctx context.Context, owner accounts.ID, ref value.Ref, hook Hook, url string, by By) error {
 	var a Assistant
 	err := s.db.Do(ctx, func(tx *db.Tx) error {
 		old, err := s.Get(ctx, tx, owner, ref)
@@ -353,12 +353,12 @@ func (s *Assistants) Switch(ctx context.Context, owner accounts.ID, ref wire.Ref
 		}
 		to := null[string]()
 		if url != "" {
-			to = wire.Some(url)
+			to = value.Some(url)
 		}
 		a = old
 		switch hook {
 		case PostCall:
-			a.WebhookURL, a.IsWebhookActive = to, wire.Some(url != "")
+			a.WebhookURL, a.IsWebhookActive = to, value.Some(url != "")
 		case InboundCall:
 			a.InboundWebhookURL = url
 		case ConversationEnded:
@@ -390,7 +390,7 @@ func (s *Assistants) write(ctx context.Context, fn func(tx *db.Tx) error) error 
 // taken turns the race of two assistants for one number into the answer of the rule.
 func taken(err error) error {
 	if db.IsUnique(err) {
-		return wire.Invalid(wire.Own("phone_number_id", sayTaken))
+		return fault.Input(fault.Own("phone_number_id", sayTaken))
 	}
 	return err
 }
@@ -399,12 +399,12 @@ func taken(err error) error {
 func (j *judgement) settled() Fields {
 	f := j.after
 	if j.before == nil {
-		f.Status = wire.Some(Inactive)
+		f.Status = value.Some(Inactive)
 	}
 	for i, t := range f.Tools.V {
 		if s, ok := t.Spec.(*AssistantTransfer); ok {
 			to := *s
-			to.AssistantID = wire.Ref{ID: j.assistants[s.AssistantID]}
+			to.AssistantID = value.Ref{ID: j.assistants[s.AssistantID]}
 			f.Tools.V[i].Spec = &to
 		}
 	}

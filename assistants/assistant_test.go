@@ -13,10 +13,10 @@ import (
 	"parley/db"
 	"parley/db/dbtest"
 	"parley/fault"
-	"parley/wire"
+	"parley/value"
 )
 
-func byID(id int64) wire.Ref { return wire.Ref{ID: id} }
+func byID(id int64) value.Ref { return value.Ref{ID: id} }
 
 // TestStatusMachine goes through new, active and paused.
 //
@@ -147,10 +147,10 @@ func TestReferencesAndOwners(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b, err := l.room.Get(t.Context(), d, 1, wire.Ref{UUID: a.UUID}); err != nil || b.ID != a.ID {
+		if b, err := l.room.Get(t.Context(), d, 1, value.Ref{UUID: a.UUID}); err != nil || b.ID != a.ID {
 			t.Error(err)
 		}
-		for _, ref := range []wire.Ref{byID(id), {UUID: a.UUID}} {
+		for _, ref := range []value.Ref{byID(id), {UUID: a.UUID}} {
 			if _, err := l.room.Get(t.Context(), d, 2, ref); !errors.Is(err, ErrNotFound) {
 				t.Error("a stranger sees it:", err)
 			}
@@ -161,7 +161,7 @@ func TestReferencesAndOwners(t *testing.T) {
 				t.Error("a stranger switches it:", err)
 			}
 		}
-		if _, err := l.room.Get(t.Context(), d, 1, wire.Ref{}); !errors.Is(err, ErrNotFound) {
+		if _, err := l.room.Get(t.Context(), d, 1, value.Ref{}); !errors.Is(err, ErrNotFound) {
 			t.Error(err)
 		}
 	})
@@ -393,19 +393,19 @@ func TestFoldersAndLabels(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		l := newLab(t, d)
 		for _, g := range []*Groups{Folders(d), Labels(d)} {
-			first, err := g.Create(t.Context(), 1, GroupChange{Name: wire.Some("Acme"), Color: wire.Some("blue")})
+			first, err := g.Create(t.Context(), 1, GroupChange{Name: value.Some("Acme"), Color: value.Some("blue")})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := g.Create(t.Context(), 1, GroupChange{Name: wire.Some("Acme")}); !strings.Contains(fmt.Sprint(fault.Of(err).Fields), "The name has already been taken.") {
+			if _, err := g.Create(t.Context(), 1, GroupChange{Name: value.Some("Acme")}); !strings.Contains(fmt.Sprint(fault.Of(err).Fields), "The name has already been taken.") {
 				t.Errorf("%+v", err)
 			}
-			if _, err := g.Create(t.Context(), 2, GroupChange{Name: wire.Some("Acme")}); err != nil {
+			if _, err := g.Create(t.Context(), 2, GroupChange{Name: value.Some("Acme")}); err != nil {
 				t.Error("names are unique per account only:", err)
 			}
 			key := map[string]string{"folder": fmt.Sprintf(`"folder_id":%d`, first.ID), "label": fmt.Sprintf(`"label_ids":[%d]`, first.ID)}[g.noun]
 			id := l.create(key)
-			got, err := g.Update(t.Context(), 1, first.ID, GroupChange{Color: wire.Opt[string]{Set: true, Null: true}})
+			got, err := g.Update(t.Context(), 1, first.ID, GroupChange{Color: value.Opt[string]{Set: true, Null: true}})
 			if err != nil || got.Color != nil || got.Name != "Acme" || got.Uses != 1 {
 				t.Errorf("%+v %v", got, err)
 			}

@@ -2,7 +2,7 @@ package assistants
 
 import (
 	"parley/catalog"
-	"parley/wire"
+	"parley/value"
 )
 
 // Built-in texts of the contract's section 4.4.
@@ -12,36 +12,36 @@ const (
 	summaryDescription      = "Short summary of the conversation."
 )
 
-func null[T any]() wire.Opt[T] { return wire.Opt[T]{Set: true, Null: true} }
+func null[T any]() value.Opt[T] { return value.Opt[T]{Set: true, Null: true} }
 
 // defaults are the stored values of fields that were not sent on create.
 // Required fields have none; the models are those of the mode, see resetMode.
 func defaults() Fields {
 	return Fields{
-		SecondaryLanguageIDs: wire.Some([]int64{}), Status: wire.Some(Inactive),
+		SecondaryLanguageIDs: value.Some([]int64{}), Status: value.Some(Inactive),
 		LLMModelID: null[int64](), MultimodalModelID: null[int64](), ChatLLMFallbackID: null[int64](),
 		TurnDetectionThreshold: null[float64](),
-		KnowledgebaseID:        null[int64](), KnowledgebaseMode: wire.Some("function_call"),
-		PhoneNumberID: null[int64](), ToolIDs: wire.Some([]int64{}), Tools: wire.Some(Tools{}),
-		TTSEmotionEnabled: wire.Some(true), VoiceStability: wire.Some(0.7), VoiceSimilarity: wire.Some(0.5),
-		SpeechSpeed: wire.Some(1.0), LLMTemperature: wire.Some(0.1),
+		KnowledgebaseID:        null[int64](), KnowledgebaseMode: value.Some("function_call"),
+		PhoneNumberID: null[int64](), ToolIDs: value.Some([]int64{}), Tools: value.Some(Tools{}),
+		TTSEmotionEnabled: value.Some(true), VoiceStability: value.Some(0.7), VoiceSimilarity: value.Some(0.5),
+		SpeechSpeed: value.Some(1.0), LLMTemperature: value.Some(0.1),
 		SynthesizerProviderID: null[int64](), TranscriberProviderID: null[int64](),
-		AllowInterruptions: wire.Some(true), InterruptSensitivity: wire.Some(0.5), MinInterruptWords: null[int64](),
-		EndpointType: wire.Some("vad"), EndpointSensitivity: wire.Some(0.5),
-		Fillers: wire.Some(false), FillerConfig: wire.Some(FillerConfig{}),
-		Record: wire.Some(false), EnableNoiseCancellation: wire.Some(true), WaitForCustomer: wire.Some(false),
-		MaxDuration: wire.Some[int64](600), MaxSilenceDuration: wire.Some[int64](40),
-		MaxInitialSilenceDuration: null[int64](), RingingTime: wire.Some[int64](30),
-		ReengagementInterval: wire.Some[int64](30), ReengagementPrompt: null[string](),
-		EndCallOnVoicemail: wire.Some(true), VoiceMailMessage: null[string](),
-		AmbientSound: wire.Some("off"), AmbientSoundVolume: wire.Some(0.5),
-		IsWebhookActive: wire.Some(false), WebhookURL: null[string](),
-		SendWebhookOnlyOnCompleted: wire.Some(true), IncludeRecordingInWebhook: wire.Some(true),
-		PostCallEvaluation: wire.Some(true), PostCallSchema: wire.Some(defaultSchema()),
-		Variables:                     wire.Some(wire.Scalars{}),
-		ConversationInactivityTimeout: wire.Some[int64](30), ConversationEndedRetrigger: wire.Some(false),
+		AllowInterruptions: value.Some(true), InterruptSensitivity: value.Some(0.5), MinInterruptWords: null[int64](),
+		EndpointType: value.Some("vad"), EndpointSensitivity: value.Some(0.5),
+		Fillers: value.Some(false), FillerConfig: value.Some(FillerConfig{}),
+		Record: value.Some(false), EnableNoiseCancellation: value.Some(true), WaitForCustomer: value.Some(false),
+		MaxDuration: value.Some[int64](600), MaxSilenceDuration: value.Some[int64](40),
+		MaxInitialSilenceDuration: null[int64](), RingingTime: value.Some[int64](30),
+		ReengagementInterval: value.Some[int64](30), ReengagementPrompt: null[string](),
+		EndCallOnVoicemail: value.Some(true), VoiceMailMessage: null[string](),
+		AmbientSound: value.Some("off"), AmbientSoundVolume: value.Some(0.5),
+		IsWebhookActive: value.Some(false), WebhookURL: null[string](),
+		SendWebhookOnlyOnCompleted: value.Some(true), IncludeRecordingInWebhook: value.Some(true),
+		PostCallEvaluation: value.Some(true), PostCallSchema: value.Some(defaultSchema()),
+		Variables:                     value.Some(value.Scalars{}),
+		ConversationInactivityTimeout: value.Some[int64](30), ConversationEndedRetrigger: value.Some(false),
 		ConversationEndedWebhookURL: null[string](),
-		FolderID:                    null[int64](), LabelIDs: wire.Some([]int64{}), WidgetSettings: wire.Some(defaultWidget()),
+		FolderID:                    null[int64](), LabelIDs: value.Some([]int64{}), WidgetSettings: value.Some(defaultWidget()),
 	}
 }
 
@@ -54,12 +54,12 @@ func defaultSchema() []SchemaItem {
 
 func defaultWidget() WidgetSettings {
 	return WidgetSettings{
-		Enabled: wire.Some(true), VoiceEnabled: wire.Some(true), AllowedOrigins: wire.Some([]string{}),
-		Position: wire.Some("bottom-right"), Color: wire.Some("#2f6fed"),
-		HeaderTitle: wire.Some("Chat with us"), HeaderSubtitle: wire.Some("We usually answer at once."),
-		ButtonMainText: wire.Some("Questions?"), ButtonSubText: wire.Some("Chat or talk with us"),
-		StartButtonText: wire.Some("Start"), ModalTitle: wire.Some("How can we help?"),
-		ModalDescription: wire.Some("Write a message, or start a voice call."),
+		Enabled: value.Some(true), VoiceEnabled: value.Some(true), AllowedOrigins: value.Some([]string{}),
+		Position: value.Some("bottom-right"), Color: value.Some("#2f6fed"),
+		HeaderTitle: value.Some("Chat with us"), HeaderSubtitle: value.Some("We usually answer at once."),
+		ButtonMainText: value.Some("Questions?"), ButtonSubText: value.Some("Chat or talk with us"),
+		StartButtonText: value.Some("Start"), ModalTitle: value.Some("How can we help?"),
+		ModalDescription: value.Some("Write a message, or start a voice call."),
 	}
 }
 
@@ -80,7 +80,7 @@ func resetMode(f *Fields, mode catalog.Mode, c *catalog.Catalog) {
 		use, model = string(mode), &f.MultimodalModelID
 	}
 	if id := c.DefaultModel(use); id != 0 {
-		*model = wire.Some(id)
+		*model = value.Some(id)
 	}
 	f.ChatLLMFallbackID, f.TurnDetectionThreshold = d.ChatLLMFallbackID, d.TurnDetectionThreshold
 	f.SynthesizerProviderID, f.TranscriberProviderID = d.SynthesizerProviderID, d.TranscriberProviderID
@@ -89,7 +89,7 @@ func resetMode(f *Fields, mode catalog.Mode, c *catalog.Catalog) {
 		return
 	}
 	if v, ok := c.DefaultVoice(f.LanguageID.V, mode); ok {
-		f.VoiceID = wire.Some(v.ID)
+		f.VoiceID = value.Some(v.ID)
 	}
 }
 
@@ -110,8 +110,8 @@ var fillers = map[string][4][]string{ // positive, negative, question, neutral
 // Effective is the configuration with the language's phrases where lists were left out.
 func (c FillerConfig) Effective(language string) FillerConfig {
 	d := fillers[language]
-	or := func(list wire.Opt[[]string], phrases []string) wire.Opt[[]string] {
-		return wire.Some(list.Or(append([]string{}, phrases...)))
+	or := func(list value.Opt[[]string], phrases []string) value.Opt[[]string] {
+		return value.Some(list.Or(append([]string{}, phrases...)))
 	}
 	return FillerConfig{or(c.Positive, d[0]), or(c.Negative, d[1]), or(c.Question, d[2]), or(c.Neutral, d[3])}
 }

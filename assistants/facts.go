@@ -7,12 +7,13 @@ import (
 
 	"parley/accounts"
 	"parley/db"
-	"parley/wire"
+	"parley/fault"
+	"parley/value"
 )
 
 // judge collects the facts a request needs and decides it.
 func (s *Assistants) judge(ctx context.Context, q db.Q, owner accounts.ID, old *Assistant, c Change) (*judgement, error) {
-	f := facts{catalog: s.catalog, holders: map[int64]int64{}, assistants: map[wire.Ref]int64{}}
+	f := facts{catalog: s.catalog, holders: map[int64]int64{}, assistants: map[value.Ref]int64{}}
 	var before *Fields
 	if old != nil {
 		f.self, f.selfUUID, before = int64(old.ID), old.UUID, &old.Fields
@@ -74,10 +75,10 @@ func (s *Assistants) Check(ctx context.Context, owner accounts.ID, old *Assistan
 	if err != nil {
 		return err
 	}
-	return wire.Invalid(j.bad...)
+	return fault.Input(j.bad...)
 }
 
-func ids(o wire.Opt[int64]) []int64 {
+func ids(o value.Opt[int64]) []int64 {
 	if !o.Has() {
 		return nil
 	}

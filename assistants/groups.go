@@ -7,7 +7,7 @@ import (
 	"parley/accounts"
 	"parley/db"
 	"parley/fault"
-	"parley/wire"
+	"parley/value"
 )
 
 // Group is a folder or a label.
@@ -38,8 +38,8 @@ func Labels(d *db.DB) *Groups {
 
 // GroupChange is what a folder or label is made of.
 type GroupChange struct {
-	Name  wire.Opt[string] `json:"name" rule:"max=255"`
-	Color wire.Opt[string] `json:"color" rule:"null oneof=gray|slate|red|orange|amber|green|teal|blue|purple|pink"`
+	Name  value.Opt[string] `json:"name" rule:"max=255"`
+	Color value.Opt[string] `json:"color" rule:"null oneof=gray|slate|red|orange|amber|green|teal|blue|purple|pink"`
 }
 
 func (g *Groups) notFound() error {
@@ -112,7 +112,7 @@ func (g *Groups) Delete(ctx context.Context, owner accounts.ID, id int64) error 
 
 func nameTaken(err error) error {
 	if db.IsUnique(err) {
-		return wire.Invalid(wire.Bad("name", "taken"))
+		return fault.Input(fault.Bad("name", "taken"))
 	}
 	return err
 }

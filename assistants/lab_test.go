@@ -11,13 +11,15 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
 	"parley/accounts"
 	"parley/catalog"
 	"parley/db"
 	"parley/db/dbtest"
 	"parley/fault"
+	"parley/value"
 	"parley/wire"
+
+	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) {
@@ -124,9 +126,9 @@ func newLab(t *testing.T, d *db.DB) *lab {
 }
 
 type labIn struct {
-	ID wire.Ref `path:"id"`
+	ID value.Ref `path:"id"`
 	Fields
-	Unknown wire.Unknown
+	Unknown value.Unknown
 }
 
 type labOut struct {
@@ -138,7 +140,7 @@ func (l *lab) serve() {
 	area := wire.Area{Fields: true, Says: "Validation failed", Shape: func(f *fault.Fault) any { return wire.Message{Message: f.Message} }}
 	check := func(ctx context.Context, in *labIn) error {
 		var old *Assistant
-		if in.ID != (wire.Ref{}) {
+		if in.ID != (value.Ref{}) {
 			a, err := l.room.Get(ctx, l.d, 1, in.ID)
 			if err != nil {
 				return err
@@ -151,7 +153,7 @@ func (l *lab) serve() {
 		if err != nil {
 			return labOut{}, err
 		}
-		b, err := wire.Marshal(a.Record())
+		b, err := value.Marshal(a.Record())
 		return labOut{b, w}, err
 	}
 	l.srv = wire.NewServer(wire.Config{Base: "/api", Public: func(u string) bool { return !strings.Contains(u, "127.0.0.1") }}, []wire.Route{

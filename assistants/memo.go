@@ -1,11 +1,10 @@
 package assistants
 
 import (
+	"parley/value"
 	"reflect"
 	"slices"
 	"sync"
-
-	"parley/wire"
 )
 
 // memo remembers what stored documents say, by their text: reading one takes longer than fetching it. The text is
@@ -30,7 +29,7 @@ func (m *memo) fields(document string) (Fields, error) {
 	}
 	m.mu.Unlock()
 	if !known {
-		if err := wire.Unmarshal([]byte(document), &f); err != nil {
+		if err := value.Unmarshal([]byte(document), &f); err != nil {
 			return f, err
 		}
 		f = fill(f)
@@ -38,7 +37,7 @@ func (m *memo) fields(document string) (Fields, error) {
 		m.keep(document, f)
 		m.mu.Unlock()
 	}
-	f.Tools = wire.Some(f.Tools.V.clone())
+	f.Tools = value.Some(f.Tools.V.clone())
 	return f, nil
 }
 

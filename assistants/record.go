@@ -2,9 +2,8 @@ package assistants
 
 import (
 	"encoding/json"
+	"parley/value"
 	"slices"
-
-	"parley/wire"
 )
 
 // Required are the fields a new assistant cannot do without; its mode demands a model besides.
@@ -12,30 +11,30 @@ var Required = []string{"name", "voice_id", "language_id", "type", "mode", "time
 
 // Item is an assistant in the outbound list.
 type Item struct {
-	ID              int64            `json:"id"`
-	UserID          int64            `json:"user_id"`
-	Name            string           `json:"name"`
-	Type            string           `json:"type"`
-	Mode            string           `json:"mode"`
-	Status          string           `json:"status"`
-	VoiceID         int64            `json:"voice_id"`
-	LanguageID      int64            `json:"language_id"`
-	Timezone        string           `json:"timezone"`
-	InitialMessage  string           `json:"initial_message"`
-	SystemPrompt    string           `json:"system_prompt"`
-	Variables       wire.Scalars     `json:"variables"`
-	WebhookURL      wire.Opt[string] `json:"webhook_url"`
-	IsWebhookActive bool             `json:"is_webhook_active"`
-	CreatedAt       wire.Time        `json:"created_at"`
-	UpdatedAt       wire.Time        `json:"updated_at"`
-	UUID            string           `json:"uuid"`
+	ID              int64             `json:"id"`
+	UserID          int64             `json:"user_id"`
+	Name            string            `json:"name"`
+	Type            string            `json:"type"`
+	Mode            string            `json:"mode"`
+	Status          string            `json:"status"`
+	VoiceID         int64             `json:"voice_id"`
+	LanguageID      int64             `json:"language_id"`
+	Timezone        string            `json:"timezone"`
+	InitialMessage  string            `json:"initial_message"`
+	SystemPrompt    string            `json:"system_prompt"`
+	Variables       value.Scalars     `json:"variables"`
+	WebhookURL      value.Opt[string] `json:"webhook_url"`
+	IsWebhookActive bool              `json:"is_webhook_active"`
+	CreatedAt       value.Time        `json:"created_at"`
+	UpdatedAt       value.Time        `json:"updated_at"`
+	UUID            string            `json:"uuid"`
 }
 
 // Item is the assistant as the outbound list shows it.
 func (a Assistant) Item() Item {
 	return Item{int64(a.ID), int64(a.Owner), a.Name.V, a.Type.V, a.Mode.V, a.Status.V, a.VoiceID.V, a.LanguageID.V,
 		a.Timezone.V, a.InitialMessage.V, a.SystemPrompt.V, a.Variables.V, a.WebhookURL, a.IsWebhookActive.V,
-		wire.At(a.CreatedAt), wire.At(a.UpdatedAt), a.UUID}
+		value.At(a.CreatedAt), value.At(a.UpdatedAt), a.UUID}
 }
 
 // Record is an assistant as reads return it: every configurable field and what the platform adds.
@@ -44,22 +43,22 @@ type Record struct {
 	UUID   string `json:"uuid"`
 	UserID int64  `json:"user_id"`
 	Fields
-	Tools             []ShownTool      `json:"tools"`
-	Language          string           `json:"language"`
-	InboundWebhookURL wire.Opt[string] `json:"inbound_webhook_url"`
-	CreatedAt         wire.Time        `json:"created_at"`
-	UpdatedAt         wire.Time        `json:"updated_at"`
-	DeletedAt         *wire.Time       `json:"deleted_at"` // always null
+	Tools             []ShownTool       `json:"tools"`
+	Language          string            `json:"language"`
+	InboundWebhookURL value.Opt[string] `json:"inbound_webhook_url"`
+	CreatedAt         value.Time        `json:"created_at"`
+	UpdatedAt         value.Time        `json:"updated_at"`
+	DeletedAt         *value.Time       `json:"deleted_at"` // always null
 }
 
 // Record is the assistant as reads return it.
 func (a Assistant) Record() Record {
 	r := Record{ID: int64(a.ID), UUID: a.UUID, UserID: int64(a.Owner), Fields: a.Fields, Language: a.Language(),
-		CreatedAt: wire.At(a.CreatedAt), UpdatedAt: wire.At(a.UpdatedAt)}
+		CreatedAt: value.At(a.CreatedAt), UpdatedAt: value.At(a.UpdatedAt)}
 	if a.InboundWebhookURL != "" {
-		r.InboundWebhookURL = wire.Some(a.InboundWebhookURL)
+		r.InboundWebhookURL = value.Some(a.InboundWebhookURL)
 	}
-	r.FillerConfig = wire.Some(a.FillerConfig.V.Effective(r.Language))
+	r.FillerConfig = value.Some(a.FillerConfig.V.Effective(r.Language))
 	r.Tools = make([]ShownTool, len(a.Fields.Tools.V))
 	for i, t := range a.Fields.Tools.V {
 		r.Tools[i] = ShownTool{t.masked()}
@@ -82,7 +81,7 @@ type ShownTool struct{ Tool }
 
 // MarshalJSON writes both forms.
 func (t ShownTool) MarshalJSON() ([]byte, error) {
-	data, err := wire.Marshal(t.Spec)
+	data, err := value.Marshal(t.Spec)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 
 	"parley/catalog"
 	"parley/fault"
-	"parley/wire"
+	"parley/value"
 )
 
 // Values of type and status.
@@ -44,7 +44,7 @@ type facts struct {
 	knowledgebases  map[int64]bool
 	tools           map[int64]bool
 	folders, labels map[int64]bool
-	assistants      map[wire.Ref]int64 // references of transfers → id
+	assistants      map[value.Ref]int64 // references of transfers → id
 	runningCampaign bool
 	inboundURL      string // as stored
 }
@@ -60,7 +60,7 @@ type judgement struct {
 }
 
 // judge applies a request to the stored fields and says what is wrong with the result.
-func judge(f facts, before *Fields, in Fields, unknown wire.Unknown) *judgement {
+func judge(f facts, before *Fields, in Fields, unknown value.Unknown) *judgement {
 	j := &judgement{facts: f, before: before, in: in}
 	j.apply()
 	j.required()
@@ -82,8 +82,8 @@ func (j *judgement) modeChanges() bool {
 }
 
 func (j *judgement) fail(f fault.Field)          { j.bad = append(j.bad, f) }
-func (j *judgement) unknown(key string)          { j.fail(wire.Bad(key, "in")) }
-func (j *judgement) say(key, sentence string)    { j.fail(wire.Own(key, sentence)) }
+func (j *judgement) unknown(key string)          { j.fail(fault.Bad(key, "in")) }
+func (j *judgement) say(key, sentence string)    { j.fail(fault.Own(key, sentence)) }
 func (j *judgement) at(key string, i int) string { return key + "." + strconv.Itoa(i) }
 
 // apply computes the fields that the request results in.
@@ -99,13 +99,13 @@ func (j *judgement) apply() {
 	widget := j.after.WidgetSettings.V
 	overlay(&j.after, &j.in)
 	overlay(&widget, &j.in.WidgetSettings.V)
-	j.after.WidgetSettings = wire.Some(widgetTexts(widget))
+	j.after.WidgetSettings = value.Some(widgetTexts(widget))
 	if j.in.WebhookURL.Null && !j.in.IsWebhookActive.V {
-		j.after.IsWebhookActive = wire.Some(false)
+		j.after.IsWebhookActive = value.Some(false)
 	}
 	if list := j.after.SecondaryLanguageIDs.V; slices.Contains(list, j.after.LanguageID.V) && (j.in.SecondaryLanguageIDs.Set || j.in.LanguageID.Set) {
 		i := slices.Index(list, j.after.LanguageID.V)
-		j.after.SecondaryLanguageIDs = wire.Some(slices.Delete(slices.Clone(list), i, i+1))
+		j.after.SecondaryLanguageIDs = value.Some(slices.Delete(slices.Clone(list), i, i+1))
 		j.note("secondary_language_ids", "The primary language is always understood and was left out of the list.")
 	}
 }
@@ -113,7 +113,7 @@ func (j *judgement) apply() {
 // widgetTexts puts the built-in text where null was sent.
 func widgetTexts(w WidgetSettings) WidgetSettings {
 	d := defaultWidget()
-	for _, t := range []struct{ to, def *wire.Opt[string] }{
+	for _, t := range []struct{ to, def *value.Opt[string] }{
 		{&w.Position, &d.Position}, {&w.Color, &d.Color}, {&w.HeaderTitle, &d.HeaderTitle}, {&w.HeaderSubtitle, &d.HeaderSubtitle},
 		{&w.ButtonMainText, &d.ButtonMainText}, {&w.ButtonSubText, &d.ButtonSubText}, {&w.StartButtonText, &d.StartButtonText},
 		{&w.ModalTitle, &d.ModalTitle}, {&w.ModalDescription, &d.ModalDescription},
@@ -139,14 +139,14 @@ func (j *judgement) required() {
 		{"initial_message", j.in.InitialMessage.Has()}, {"system_prompt", j.in.SystemPrompt.Has()},
 	} {
 		if !f.ok {
-			j.fail(wire.Bad(f.key, "required"))
+			j.fail(fault.Bad(f.key, "required"))
 		}
 	}
 	switch {
 	case j.mode() == catalog.Pipeline && !j.in.LLMModelID.Has():
-		j.fail(wire.Bad("llm_model_id", "required_if", "mode", "pipeline"))
+		j.fail(fault.Bad("llm_model_id", "required_if", "mode", "pipeline"))
 	case j.realtime() && !j.in.MultimodalModelID.Has():
-		j.fail(wire.Bad("multimodal_model_id", "required_if", "mode", j.after.Mode.V))
+		j.fail(fault.Bad("multimodal_model_id", "required_if", "mode", j.after.Mode.V))
 	}
 }
 
@@ -184,11 +184,11 @@ func (j *judgement) models() {
 	}
 }
 
-func (j *judgement) model(key string, in wire.Opt[int64], belongs bool, say, typ string) {
+func (j *judgement) model(key string, in value.Opt[int64], belongs bool, say, typ string) {
 	switch {
 	case j.mode() == "" || !in.Set:
 	case in.Null && belongs && j.before != nil:
-		j.fail(wire.Bad(key, "integer"))
+		j.fail(fault.Bad(key, "integer"))
 	case in.Null:
 	case !belongs:
 		j.say(key, say)
@@ -306,11 +306,11 @@ func (j *judgement) synthesizer() {
 
 func (j *judgement) others() {
 	if j.after.IsWebhookActive.V && !j.after.WebhookURL.Has() && (j.in.IsWebhookActive.Set || j.in.WebhookURL.Set) {
-		j.fail(wire.Bad("webhook_url", "required_if", "is_webhook_active", "true"))
+		j.fail(fault.Bad("webhook_url", "required_if", "is_webhook_active", "true"))
 	}
 	for _, v := range j.in.Variables.V {
 		if n := utf8.RuneCountInString(v.Name); n < 1 || n > 64 {
-			j.fail(wire.Bad("variables."+v.Name, "between.string", "1", "64"))
+			j.fail(fault.Bad("variables."+v.Name, "between.string", "1", "64"))
 		}
 	}
 }

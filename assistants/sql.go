@@ -10,10 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"parley/accounts"
 	"parley/db"
-	"parley/wire"
+	"parley/value"
+
+	"github.com/google/uuid"
 )
 
 type row struct {
@@ -65,7 +66,7 @@ func (s *Assistants) open(r row) (Assistant, error) {
 	if a.Fields, err = s.memo.fields(r.Settings); err != nil {
 		return a, err
 	}
-	a.Status = wire.Some(r.Status)
+	a.Status = value.Some(r.Status)
 	a.PhoneNumberID, a.KnowledgebaseID, a.FolderID = opt(r.PhoneNumber), opt(r.Knowledgebase), opt(r.Folder)
 	if a.ToolIDs, err = idList(r.Tools); err != nil {
 		return a, err
@@ -76,16 +77,16 @@ func (s *Assistants) open(r row) (Assistant, error) {
 	return a, s.eachKey(a.Tools.V, s.unseal)
 }
 
-func opt(p *int64) wire.Opt[int64] {
+func opt(p *int64) value.Opt[int64] {
 	if p == nil {
 		return null[int64]()
 	}
-	return wire.Some(*p)
+	return value.Some(*p)
 }
 
 // idList reads a list such as "1:17,0:3" in the order of the positions: sorting here is cheaper than in every query.
 // None is empty.
-func idList(list *string) (wire.Opt[[]int64], error) {
+func idList(list *string) (value.Opt[[]int64], error) {
 	type entry struct{ position, id int64 }
 	var entries []entry
 	if list != nil {
@@ -94,7 +95,7 @@ func idList(list *string) (wire.Opt[[]int64], error) {
 			p, errP := strconv.ParseInt(position, 10, 64)
 			n, errN := strconv.ParseInt(id, 10, 64)
 			if err := errors.Join(errP, errN); err != nil {
-				return wire.Opt[[]int64]{}, err
+				return value.Opt[[]int64]{}, err
 			}
 			entries = append(entries, entry{p, n})
 		}
@@ -106,16 +107,16 @@ func idList(list *string) (wire.Opt[[]int64], error) {
 	for i, e := range entries {
 		out[i] = e.id
 	}
-	return wire.Some(out), nil
+	return value.Some(out), nil
 }
 
 // document is the stored form of the fields: calendar keys sealed.
 func (s *Assistants) document(f Fields) (string, error) {
-	f.Tools = wire.Some(f.Tools.V.clone())
+	f.Tools = value.Some(f.Tools.V.clone())
 	if err := s.eachKey(f.Tools.V, s.seal); err != nil {
 		return "", err
 	}
-	b, err := wire.Marshal(f)
+	b, err := value.Marshal(f)
 	return string(b), err
 }
 

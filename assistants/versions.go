@@ -12,7 +12,7 @@ import (
 	"parley/accounts"
 	"parley/db"
 	"parley/fault"
-	"parley/wire"
+	"parley/value"
 )
 
 // Version is an assistant as a change left it.
@@ -58,7 +58,7 @@ func (s *Assistants) keepVersion(ctx context.Context, tx *db.Tx, a Assistant, by
 }
 
 // Versions are all versions of an assistant, newest first.
-func (s *Assistants) Versions(ctx context.Context, q db.Q, owner accounts.ID, ref wire.Ref) ([]Version, error) {
+func (s *Assistants) Versions(ctx context.Context, q db.Q, owner accounts.ID, ref value.Ref) ([]Version, error) {
 	a, err := s.Get(ctx, q, owner, ref)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (s *Assistants) versions(ctx context.Context, q db.Q, of Assistant, where s
 }
 
 // Restore makes a version the present one. What it names and is no longer there is left out, with a warning.
-func (s *Assistants) Restore(ctx context.Context, owner accounts.ID, ref wire.Ref, n int, by By) (Assistant, []Warning, error) {
+func (s *Assistants) Restore(ctx context.Context, owner accounts.ID, ref value.Ref, n int, by By) (Assistant, []Warning, error) {
 	var a Assistant
 	var warned []Warning
 	err := s.write(ctx, func(tx *db.Tx) error {
@@ -144,7 +144,7 @@ func (s *Assistants) mend(ctx context.Context, tx *db.Tx, old Assistant, a *Assi
 			}
 		}
 		if len(left) > 0 {
-			return nil, wire.Invalid(left...)
+			return nil, fault.Input(left...)
 		}
 	}
 	return nil, errors.New("a version could not be made to fit")
@@ -165,7 +165,7 @@ func (a *Assistant) drop(key string) bool {
 	case "tool_ids":
 		a.ToolIDs = without(a.ToolIDs, key)
 	case "tools":
-		a.Tools = wire.Some(Tools(without(wire.Opt[[]Tool]{V: a.Tools.V}, key).V))
+		a.Tools = value.Some(Tools(without(value.Opt[[]Tool]{V: a.Tools.V}, key).V))
 	case "synthesizer_provider_id":
 		a.SynthesizerProviderID = d.SynthesizerProviderID
 	case "transcriber_provider_id":
@@ -185,12 +185,12 @@ func element(key string) string {
 }
 
 // without removes the element that an error key names.
-func without[T any](list wire.Opt[[]T], key string) wire.Opt[[]T] {
+func without[T any](list value.Opt[[]T], key string) value.Opt[[]T] {
 	_, rest, _ := strings.Cut(key, ".")
 	index, _, _ := strings.Cut(rest, ".")
 	i, err := strconv.Atoi(index)
 	if err != nil || i >= len(list.V) {
-		return wire.Some([]T{})
+		return value.Some([]T{})
 	}
-	return wire.Some(slices.Delete(slices.Clone(list.V), i, i+1))
+	return value.Some(slices.Delete(slices.Clone(list.V), i, i+1))
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"parley/catalog"
-	"parley/wire"
+	"parley/value"
 )
 
 // Warning tells a client about a field it sent that was stored and does nothing for now.
@@ -33,7 +33,7 @@ const (
 var readOnly = []string{"id", "uuid", "user_id", "language", "created_at", "updated_at", "deleted_at"}
 
 // warn collects warnings about what was sent; what was left out is never mentioned.
-func (j *judgement) warn(unknown wire.Unknown) {
+func (j *judgement) warn(unknown value.Unknown) {
 	in := &j.in
 	if j.before == nil && in.Status.Set {
 		j.note("status", warnStatus)

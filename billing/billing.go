@@ -11,27 +11,27 @@ import (
 	"parley/accounts"
 	"parley/db"
 	"parley/fault"
-	"parley/wire"
+	"parley/value"
 )
 
 // Settings are what an installation decides about money.
 type Settings struct {
-	Enforce         bool       // false: costs are booked and nothing is refused for balance
-	StartingBalance wire.Money // of the first account, in its unit
-	Currency        string     // ISO 4217
-	OwnTrunk        wire.Money // rate per started minute over an account's own trunk
+	Enforce         bool        // false: costs are booked and nothing is refused for balance
+	StartingBalance value.Money // of the first account, in its unit
+	Currency        string      // ISO 4217
+	OwnTrunk        value.Money // rate per started minute over an account's own trunk
 	Prices          Prices
 	Rates           *Rates
 }
 
 // Prices of messages, in currency.
 type Prices struct {
-	ChatMessage wire.Money
-	Marketing   wire.Money // WhatsApp templates by category
-	Utility     wire.Money
-	Auth        wire.Money
-	Freeform    wire.Money // any other WhatsApp message
-	SMS         wire.Money // per segment, where the rates name no price
+	ChatMessage value.Money
+	Marketing   value.Money // WhatsApp templates by category
+	Utility     value.Money
+	Auth        value.Money
+	Freeform    value.Money // any other WhatsApp message
+	SMS         value.Money // per segment, where the rates name no price
 }
 
 // Billing is the room.
@@ -50,12 +50,12 @@ func New(a *accounts.Accounts, s Settings) *Billing {
 
 // Balance is what an account has, in its unit.
 type Balance struct {
-	Total wire.Money `db:"balance"` // the sum of the ledger
-	Held  wire.Money `db:"held"`    // set aside by open holds
+	Total value.Money `db:"balance"` // the sum of the ledger
+	Held  value.Money `db:"held"`    // set aside by open holds
 }
 
 // Available is what may be spent.
-func (b Balance) Available() wire.Money { return b.Total - b.Held }
+func (b Balance) Available() value.Money { return b.Total - b.Held }
 
 // Balance reads what an account has.
 func (b *Billing) Balance(ctx context.Context, q db.Q, owner accounts.ID) (bal Balance, err error) {
@@ -76,7 +76,7 @@ func (b *Billing) Positive(ctx context.Context, q db.Q, owner accounts.ID) (bool
 }
 
 // Afford fails with fault.NeedsPayment when a price is above the available balance.
-func (b *Billing) Afford(ctx context.Context, q db.Q, owner accounts.ID, price wire.Money) error {
+func (b *Billing) Afford(ctx context.Context, q db.Q, owner accounts.ID, price value.Money) error {
 	if !b.Enforce {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (b *Billing) Begin(ctx context.Context, tx *db.Tx, owner accounts.ID) error
 }
 
 // Credit adds an amount of the account's unit, which may be negative; the same kind and ref are credited once.
-func (b *Billing) Credit(ctx context.Context, tx *db.Tx, owner accounts.ID, kind, ref string, amount wire.Money, note string) error {
+func (b *Billing) Credit(ctx context.Context, tx *db.Tx, owner accounts.ID, kind, ref string, amount value.Money, note string) error {
 	bal, err := lock(ctx, tx, owner)
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func (b *Billing) Credit(ctx context.Context, tx *db.Tx, owner accounts.ID, kind
 }
 
 // SetBalance books the adjustment that makes the balance what it should be; ref names the adjustment.
-func (b *Billing) SetBalance(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string, to wire.Money, note string) error {
+func (b *Billing) SetBalance(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string, to value.Money, note string) error {
 	bal, err := lock(ctx, tx, owner)
 	if err != nil {
 		return err
@@ -144,8 +144,8 @@ type entry struct {
 	Entry     string
 	Kind      string
 	Ref       string
-	Amount    wire.Money
-	Money     wire.Money
+	Amount    value.Money
+	Money     value.Money
 	Assistant *int64
 	Note      string
 }

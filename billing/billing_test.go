@@ -17,7 +17,7 @@ import (
 	"parley/db"
 	"parley/db/dbtest"
 	"parley/fault"
-	"parley/wire"
+	"parley/value"
 )
 
 func TestMain(m *testing.M) {
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-const one = wire.MoneyUnit
+const one = value.MoneyUnit
 
 // bank is an account with a balance.
 type bank struct {
@@ -42,7 +42,7 @@ type setting func(*billing.Settings, *accounts.Draft)
 func tenant(_ *billing.Settings, d *accounts.Draft)  { d.Kind = accounts.Tenant }
 func lenient(s *billing.Settings, _ *accounts.Draft) { s.Enforce = false }
 
-func newBank(t testing.TB, d *db.DB, balance wire.Money, opts ...setting) bank {
+func newBank(t testing.TB, d *db.DB, balance value.Money, opts ...setting) bank {
 	t.Helper()
 	s := billing.Settings{Enforce: true, Currency: "USD", StartingBalance: 10000 * one,
 		Prices: billing.Prices{ChatMessage: one / 100, SMS: one / 20}}
@@ -166,7 +166,7 @@ func TestItems(t *testing.T) {
 func TestHoldsAreRefusedWhenTheyDoNotFit(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b, ctx := newBank(t, d, 10*one), t.Context() // worth 1.00
-		hold := func(ref string, price wire.Money) bool {
+		hold := func(ref string, price value.Money) bool {
 			return b.refused(t, func(tx *db.Tx) error { return b.Hold(ctx, tx, b.id, ref, price) })
 		}
 		if hold("a", one*6/10) || !hold("b", one*6/10) || hold("c", one*4/10) || !hold("d", 1) || hold("a", one) {
@@ -191,9 +191,9 @@ func TestHoldsAreRefusedWhenTheyDoNotFit(t *testing.T) {
 // Contract: 16.4
 func TestACallHoldsWhatIsAvailable(t *testing.T) {
 	for _, c := range []struct {
-		balance   wire.Money
+		balance   value.Money
 		assistant bool
-		rate      wire.Money
+		rate      value.Money
 		most      int64
 		paid      int64 // 0 = refused
 		available string
@@ -263,7 +263,7 @@ func TestACallCannotOverdraw(t *testing.T) {
 func TestChargesAndRefundsAreBookedOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b, ctx := newBank(t, d, one), t.Context() // 0.10 in money
-		charge := func(ref string, money wire.Money) bool {
+		charge := func(ref string, money value.Money) bool {
 			return b.refused(t, func(tx *db.Tx) error {
 				_, err := b.Charge(ctx, tx, b.id, ref, billing.Item{Kind: billing.SMS, Money: money})
 				return err

@@ -5,7 +5,7 @@ import (
 
 	"parley/accounts"
 	"parley/db"
-	"parley/wire"
+	"parley/value"
 )
 
 // leastSeconds is the least AI time an answered call is billed for.
@@ -17,8 +17,8 @@ func AITime(seconds int64, assistant *int64) Item {
 }
 
 // Carriage is the item of one leg: each started minute from its answer at a rate.
-func Carriage(rate wire.Money, seconds int64, assistant *int64) Item {
-	return Item{Kind: CallCarrier, Money: rate * wire.Money(minutes(seconds)), Assistant: assistant}
+func Carriage(rate value.Money, seconds int64, assistant *int64) Item {
+	return Item{Kind: CallCarrier, Money: rate * value.Money(minutes(seconds)), Assistant: assistant}
 }
 
 func minutes(seconds int64) int64 { return (max(seconds, 0) + 59) / 60 }
@@ -26,7 +26,7 @@ func minutes(seconds int64) int64 { return (max(seconds, 0) + 59) / 60 }
 // HoldCall sets aside as much of a call as is available: AI time, when an assistant talks, and the carrier's rate for
 // up to most seconds. It returns how many seconds are paid for, at most that many; fault.NeedsPayment when the first
 // minute does not fit. Holding a ref again changes nothing and returns what was covered before.
-func (b *Billing) HoldCall(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string, assistant bool, rate wire.Money, most int64) (paid int64, err error) {
+func (b *Billing) HoldCall(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string, assistant bool, rate value.Money, most int64) (paid int64, err error) {
 	u, err := b.unit(ctx, tx, owner)
 	if err != nil {
 		return 0, err
@@ -44,7 +44,7 @@ func (b *Billing) HoldCall(ctx context.Context, tx *db.Tx, owner accounts.ID, re
 		if b.Enforce && perMinute > 0 {
 			n = min(n, int64(bal.Available()/perMinute))
 		}
-		if added, err := hold(ctx, tx, owner, bal, ref, perMinute*wire.Money(n)); added || err != nil {
+		if added, err := hold(ctx, tx, owner, bal, ref, perMinute*value.Money(n)); added || err != nil {
 			return min(n*60, most), err
 		}
 	}

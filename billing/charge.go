@@ -6,7 +6,7 @@ import (
 
 	"parley/accounts"
 	"parley/db"
-	"parley/wire"
+	"parley/value"
 )
 
 // Kinds of charges. WhatsApp kinds are "whatsapp_" and the category, or "whatsapp_freeform".
@@ -20,7 +20,7 @@ const (
 // Item is one thing that costs: an amount of money, or AI time, which is billed by the plan.
 type Item struct {
 	Kind      string
-	Money     wire.Money
+	Money     value.Money
 	Seconds   int64 // of AI time
 	Assistant *int64
 	Note      string
@@ -28,8 +28,8 @@ type Item struct {
 
 // Bill is what items cost: in currency, and in the account's unit as it was booked.
 type Bill struct {
-	Money  wire.Money
-	Amount wire.Money
+	Money  value.Money
+	Amount value.Money
 }
 
 func (u unit) bill(i Item) Bill {
@@ -48,7 +48,7 @@ func (b *Billing) Quote(ctx context.Context, q db.Q, owner accounts.ID, items ..
 
 // Hold sets a price aside under a ref; fault.NeedsPayment when it does not fit. A ref is held once: holding it again
 // changes nothing.
-func (b *Billing) Hold(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string, price wire.Money) error {
+func (b *Billing) Hold(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string, price value.Money) error {
 	u, err := b.unit(ctx, tx, owner)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (b *Billing) Hold(ctx context.Context, tx *db.Tx, owner accounts.ID, ref st
 }
 
 // held is what is set aside under a ref already; without a hold the refusal for want of balance.
-func held(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string) (amount wire.Money, err error) {
+func held(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string) (amount value.Money, err error) {
 	err = tx.Get(ctx, &amount, `SELECT amount FROM holds WHERE account_id = $1 AND ref = $2`, owner, ref)
 	if errors.Is(err, db.ErrNone) {
 		err = tooLow()
@@ -75,7 +75,7 @@ func held(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string) (amount
 }
 
 // hold sets an amount aside; false when the ref holds one already. The balance is locked.
-func hold(ctx context.Context, tx *db.Tx, owner accounts.ID, bal Balance, ref string, amount wire.Money) (added bool, err error) {
+func hold(ctx context.Context, tx *db.Tx, owner accounts.ID, bal Balance, ref string, amount value.Money) (added bool, err error) {
 	n, err := tx.Exec(ctx, `INSERT INTO holds (account_id, ref, amount, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (account_id, ref) DO NOTHING`,
 		owner, ref, amount, db.At(tx.Now()))
 	if err != nil || n == 0 {
@@ -98,7 +98,7 @@ func (b *Billing) Release(ctx context.Context, tx *db.Tx, owner accounts.ID, ref
 }
 
 func release(ctx context.Context, tx *db.Tx, owner accounts.ID, bal Balance, ref string) (Balance, error) {
-	var held wire.Money
+	var held value.Money
 	err := tx.Get(ctx, &held, `DELETE FROM holds WHERE account_id = $1 AND ref = $2 RETURNING amount`, owner, ref)
 	if errors.Is(err, db.ErrNone) {
 		err = nil
@@ -111,7 +111,7 @@ func release(ctx context.Context, tx *db.Tx, owner accounts.ID, bal Balance, ref
 // again changes nothing. Should the use exceed the hold and all that is available beside it, the account pays what it
 // has and no more while balances are enforced.
 func (b *Billing) Settle(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string, items ...Item) (Bill, error) {
-	return b.book(ctx, tx, owner, ref, items, func(bal Balance, _ wire.Money) (limit wire.Money, err error) {
+	return b.book(ctx, tx, owner, ref, items, func(bal Balance, _ value.Money) (limit value.Money, err error) {
 		return max(bal.Available(), 0), nil
 	})
 }
@@ -119,7 +119,7 @@ func (b *Billing) Settle(ctx context.Context, tx *db.Tx, owner accounts.ID, ref 
 // Charge books one price without a hold before it; fault.NeedsPayment when it does not fit. The same kind and ref are
 // charged once.
 func (b *Billing) Charge(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string, item Item) (Bill, error) {
-	return b.book(ctx, tx, owner, ref, []Item{item}, func(bal Balance, amount wire.Money) (wire.Money, error) {
+	return b.book(ctx, tx, owner, ref, []Item{item}, func(bal Balance, amount value.Money) (value.Money, error) {
 		if bal.Available() < amount {
 			return 0, tooLow()
 		}
@@ -130,7 +130,7 @@ func (b *Billing) Charge(ctx context.Context, tx *db.Tx, owner accounts.ID, ref 
 // book writes what is not yet in the ledger. The limit is asked, while balances are enforced, for the most that may be
 // taken of the amount that is new.
 func (b *Billing) book(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string, items []Item,
-	limit func(bal Balance, amount wire.Money) (wire.Money, error)) (total Bill, err error) {
+	limit func(bal Balance, amount value.Money) (value.Money, error)) (total Bill, err error) {
 	u, err := b.unit(ctx, tx, owner)
 	if err != nil {
 		return total, err
@@ -143,7 +143,7 @@ func (b *Billing) book(ctx context.Context, tx *db.Tx, owner accounts.ID, ref st
 		return total, err
 	}
 	var fresh []Item
-	var due wire.Money
+	var due value.Money
 	for _, i := range items {
 		there, err := charged(ctx, tx, owner, i.Kind, ref)
 		if err != nil {
@@ -178,8 +178,8 @@ func (b *Billing) book(ctx context.Context, tx *db.Tx, owner accounts.ID, ref st
 }
 
 // charged is what was booked already; nil when nothing was.
-func charged(ctx context.Context, tx *db.Tx, owner accounts.ID, kind, ref string) (*wire.Money, error) {
-	var amount wire.Money
+func charged(ctx context.Context, tx *db.Tx, owner accounts.ID, kind, ref string) (*value.Money, error) {
+	var amount value.Money
 	err := tx.Get(ctx, &amount, `SELECT amount FROM ledger WHERE account_id = $1 AND entry = 'charge' AND kind = $2 AND ref = $3`, owner, kind, ref)
 	if errors.Is(err, db.ErrNone) {
 		return nil, nil

@@ -18,11 +18,11 @@ import (
 	"parley/db"
 	"parley/db/dbtest"
 	"parley/fault"
-	"parley/wire"
+	"parley/value"
 )
 
 // act does one operation on one of a few refs; amounts and prices are up to most.
-func act(ctx context.Context, b bank, n, ref int, amount wire.Money) error {
+func act(ctx context.Context, b bank, n, ref int, amount value.Money) error {
 	name := strconv.Itoa(ref)
 	return b.d.Do(ctx, func(tx *db.Tx) (err error) {
 		switch n {
@@ -55,14 +55,14 @@ func TestLedgerAlwaysSumsToTheBalance(t *testing.T) {
 		rapid.Check(t, func(r *rapid.T) {
 			kind := rapid.SampledFrom([]accounts.Kind{accounts.Direct, accounts.Tenant}).Draw(r, "kind")
 			enforce := rapid.Bool().Draw(r, "enforce")
-			b := newBank(t, d, wire.Money(rapid.Int64Range(0, 200*int64(one)).Draw(r, "balance")),
+			b := newBank(t, d, value.Money(rapid.Int64Range(0, 200*int64(one)).Draw(r, "balance")),
 				func(s *billing.Settings, a *accounts.Draft) { s.Enforce, a.Kind = enforce, kind })
 			for range rapid.IntRange(1, 15).Draw(r, "operations") {
 				before, err := b.Balance(t.Context(), d, b.id)
 				if err != nil {
 					r.Fatal(err)
 				}
-				n, amount := rapid.IntRange(0, operations-1).Draw(r, "operation"), wire.Money(rapid.Int64Range(0, int64(one)).Draw(r, "amount"))
+				n, amount := rapid.IntRange(0, operations-1).Draw(r, "operation"), value.Money(rapid.Int64Range(0, int64(one)).Draw(r, "amount"))
 				err = act(t.Context(), b, n, rapid.IntRange(1, 3).Draw(r, "ref"), amount)
 				after, err2 := b.Balance(t.Context(), d, b.id)
 				switch {
@@ -93,7 +93,7 @@ func TestManyAtOnceNeitherOverdrawNorLeak(t *testing.T) {
 				for i := range rounds {
 					ref := w*rounds + i + 10
 					for _, n := range []int{random.IntN(2), 3, 4} { // hold, settle, charge
-						err := act(t.Context(), b, n, ref, wire.Money(random.Int64N(int64(one)/5)))
+						err := act(t.Context(), b, n, ref, value.Money(random.Int64N(int64(one)/5)))
 						if err != nil && !fault.Is(err, fault.NeedsPayment) {
 							t.Error(err)
 						}

@@ -8,9 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"parley/value"
 	"strings"
-
-	"parley/wire"
 )
 
 //go:embed rates.csv
@@ -20,8 +19,8 @@ var shipped []byte
 type Rate struct {
 	Prefix string // digits without the plus
 	Name   string
-	Call   wire.Money  // per started minute
-	SMS    *wire.Money // per segment; nil = the general price
+	Call   value.Money  // per started minute
+	SMS    *value.Money // per segment; nil = the general price
 }
 
 // Rates is a table by destination prefix.
@@ -112,8 +111,8 @@ func readRate(f []string) (r Rate, err error) {
 	return r, nil
 }
 
-func price(s string) (wire.Money, error) {
-	m, err := wire.ParseMoney(s)
+func price(s string) (value.Money, error) {
+	m, err := value.ParseMoney(s)
 	if err == nil && m < 0 {
 		err = errors.New("below zero")
 	}
@@ -135,10 +134,10 @@ func (r *Rates) Find(number string) Rate {
 }
 
 // CallRate is the price of a started minute to a number through a carrier of the installation.
-func (b *Billing) CallRate(number string) wire.Money { return b.Rates.Find(number).Call }
+func (b *Billing) CallRate(number string) value.Money { return b.Rates.Find(number).Call }
 
 // SMSPrice is the price of a segment to a number.
-func (b *Billing) SMSPrice(number string) wire.Money {
+func (b *Billing) SMSPrice(number string) value.Money {
 	if p := b.Rates.Find(number).SMS; p != nil {
 		return *p
 	}

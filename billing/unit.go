@@ -6,13 +6,13 @@ import (
 
 	"parley/accounts"
 	"parley/db"
-	"parley/wire"
+	"parley/value"
 )
 
 // unit turns costs into what an account is billed in.
 type unit struct {
 	kind   accounts.Kind
-	minute wire.Money // price of a minute of AI time, in currency
+	minute value.Money // price of a minute of AI time, in currency
 }
 
 func (b *Billing) unit(ctx context.Context, q db.Q, owner accounts.ID) (unit, error) {
@@ -23,26 +23,26 @@ func (b *Billing) unit(ctx context.Context, q db.Q, owner accounts.ID) (unit, er
 const creditsPerMoney = 100
 
 // of turns money into minutes or credits.
-func (u unit) of(money wire.Money) wire.Money {
+func (u unit) of(money value.Money) value.Money {
 	if u.kind == accounts.Tenant {
 		return money * creditsPerMoney
 	}
-	return mulDiv(money, wire.MoneyUnit, u.minute)
+	return mulDiv(money, value.MoneyUnit, u.minute)
 }
 
 // time is AI time in minutes or credits.
-func (u unit) time(seconds int64) wire.Money {
+func (u unit) time(seconds int64) value.Money {
 	if u.kind == accounts.Tenant {
-		return mulDiv(wire.Money(seconds)*creditsPerMoney, u.minute, 60)
+		return mulDiv(value.Money(seconds)*creditsPerMoney, u.minute, 60)
 	}
-	return mulDiv(wire.Money(seconds), wire.MoneyUnit, 60)
+	return mulDiv(value.Money(seconds), value.MoneyUnit, 60)
 }
 
 // money is AI time in currency.
-func (u unit) money(seconds int64) wire.Money { return mulDiv(wire.Money(seconds), u.minute, 60) }
+func (u unit) money(seconds int64) value.Money { return mulDiv(value.Money(seconds), u.minute, 60) }
 
 // mulDiv is a × b ÷ c, rounded half away from zero; 0 when c is 0 (what is free costs nothing), which is never negative.
-func mulDiv(a, b, c wire.Money) wire.Money {
+func mulDiv(a, b, c value.Money) value.Money {
 	if c == 0 {
 		return 0
 	}
@@ -51,5 +51,5 @@ func mulDiv(a, b, c wire.Money) wire.Money {
 	if n.Sign() < 0 {
 		half.Neg(half)
 	}
-	return wire.Money(n.Add(n, half).Quo(n, big.NewInt(int64(c))).Int64()) // Quo cuts towards zero
+	return value.Money(n.Add(n, half).Quo(n, big.NewInt(int64(c))).Int64()) // Quo cuts towards zero
 }

@@ -9,7 +9,7 @@ import (
 
 	"parley/accounts"
 	"parley/db"
-	"parley/wire"
+	"parley/value"
 )
 
 // Group says what a line of a usage report stands for.
@@ -24,12 +24,12 @@ const (
 
 // Usage is what was spent on one day, on one assistant or on one kind of thing; refunds are taken off.
 type Usage struct {
-	Day       string     // YYYY-MM-DD; empty unless grouped by day
-	Assistant *int64     // nil: none, or not grouped by assistant
-	Kind      string     // empty unless grouped by kind
-	Count     int64      // charges
-	Amount    wire.Money // in the account's unit
-	Money     wire.Money // in currency
+	Day       string      // YYYY-MM-DD; empty unless grouped by day
+	Assistant *int64      // nil: none, or not grouped by assistant
+	Kind      string      // empty unless grouped by kind
+	Count     int64       // charges
+	Amount    value.Money // in the account's unit
+	Money     value.Money // in currency
 }
 
 // Key is the value the line is grouped by.
@@ -50,8 +50,8 @@ func (b *Billing) Usage(ctx context.Context, q db.Q, owner accounts.ID, first, l
 		Assistant *int64
 		Kind      *string
 		Count     int64
-		Amount    wire.Money
-		Money     wire.Money
+		Amount    value.Money
+		Money     value.Money
 	}
 	name := map[Group]string{ByDay: "day", ByAssistant: "assistant", ByKind: "kind"}[by]
 	err := q.Select(ctx, &rows, `SELECT `+key+` AS `+name+`, CAST(coalesce(sum(n) FILTER (WHERE status = 'charge'), 0) AS BIGINT) AS count,
@@ -85,15 +85,15 @@ func WriteCSV(w io.Writer, by Group, unit, currency string, rows []Usage) error 
 
 // Entry is a line of the ledger.
 type Entry struct {
-	ID        int64      `db:"id"`
-	Entry     string     `db:"entry"` // charge, refund or credit
-	Kind      string     `db:"kind"`
-	Ref       string     `db:"ref"`
-	Amount    wire.Money `db:"amount"` // what it adds to the balance
-	Money     wire.Money `db:"money"`
-	Assistant *int64     `db:"assistant_id"`
-	Note      *string    `db:"note"`
-	CreatedAt db.Time    `db:"created_at"`
+	ID        int64       `db:"id"`
+	Entry     string      `db:"entry"` // charge, refund or credit
+	Kind      string      `db:"kind"`
+	Ref       string      `db:"ref"`
+	Amount    value.Money `db:"amount"` // what it adds to the balance
+	Money     value.Money `db:"money"`
+	Assistant *int64      `db:"assistant_id"`
+	Note      *string     `db:"note"`
+	CreatedAt db.Time     `db:"created_at"`
 }
 
 // Entries lists the ledger from the newest line before an id on (0 = the very newest).

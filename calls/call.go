@@ -12,7 +12,7 @@ import (
 	"parley/assistants"
 	"parley/db"
 	"parley/fault"
-	"parley/wire"
+	"parley/value"
 )
 
 // ID names a call.
@@ -51,7 +51,7 @@ type Snapshot struct {
 	Record        bool                    `json:"record"`
 	Evaluate      bool                    `json:"evaluate"`
 	Schema        []assistants.SchemaItem `json:"schema"`
-	Variables     wire.Scalars            `json:"variables"`
+	Variables     value.Scalars           `json:"variables"`
 	Webhook       Webhook                 `json:"webhook"`
 }
 
@@ -74,50 +74,50 @@ type Entry struct {
 
 // Call is one call.
 type Call struct {
-	ID             ID                    `db:"id"`
-	Owner          accounts.ID           `db:"account_id"`
-	UUID           string                `db:"uuid"`
-	Type           Type                  `db:"type"`
-	Status         Status                `db:"status"`
-	Reason         *Reason               `db:"reason"`
-	EndedBy        *By                   `db:"ended_by"`
-	Stop           *Reason               `db:"stop"`
-	AssistantID    *assistants.ID        `db:"assistant_id"`
-	AssistantName  string                `db:"assistant_name"`
-	AssistantPhone *string               `db:"assistant_phone"`
-	ClientPhone    *string               `db:"client_phone"`
-	NumberID       *int64                `db:"number_id"`
-	TrunkID        *int64                `db:"trunk_id"`
-	CampaignID     *int64                `db:"campaign_id"`
-	CampaignName   *string               `db:"campaign_name"`
-	LeadID         *int64                `db:"lead_id"`
-	DialNo         *int64                `db:"dial_no"`
-	SignalID       *string               `db:"signal_id"`
-	RequestID      *string               `db:"request_id"`
-	Snapshot       db.JSON[Snapshot]     `db:"snapshot"`
-	InputVariables db.JSON[wire.Scalars] `db:"input_variables"`
-	Variables      db.JSON[wire.Scalars] `db:"variables"`
-	Evaluation     db.JSON[wire.Scalars] `db:"evaluation"`
-	Entries        db.JSON[[]Entry]      `db:"entries"`
-	AnsweredBy     AnsweredBy            `db:"answered_by"`
-	Spoke          bool                  `db:"spoke"`
-	Seconds        int64                 `db:"duration"`
-	Paid           int64                 `db:"paid"` // seconds its hold covers; 0 = no limit
-	AISeconds      int64                 `db:"ai_seconds"`
-	AICost         wire.Money            `db:"ai_cost"`
-	CarrierCost    wire.Money            `db:"carrier_cost"`
-	Currency       string                `db:"currency"`
-	Recording      *string               `db:"recording"`
-	Settled        bool                  `db:"settled"`
-	Node           *string               `db:"node"`
-	LeaseReal      db.Time               `db:"lease_real"`
-	CreatedReal    db.Time               `db:"created_real"`
-	AnsweredReal   db.Time               `db:"answered_real"`
-	EndedReal      db.Time               `db:"ended_real"`
-	CreatedAt      db.Time               `db:"created_at"`
-	AnsweredAt     db.Time               `db:"answered_at"`
-	EndedAt        db.Time               `db:"ended_at"`
-	UpdatedAt      db.Time               `db:"updated_at"`
+	ID             ID                     `db:"id"`
+	Owner          accounts.ID            `db:"account_id"`
+	UUID           string                 `db:"uuid"`
+	Type           Type                   `db:"type"`
+	Status         Status                 `db:"status"`
+	Reason         *Reason                `db:"reason"`
+	EndedBy        *By                    `db:"ended_by"`
+	Stop           *Reason                `db:"stop"`
+	AssistantID    *assistants.ID         `db:"assistant_id"`
+	AssistantName  string                 `db:"assistant_name"`
+	AssistantPhone *string                `db:"assistant_phone"`
+	ClientPhone    *string                `db:"client_phone"`
+	NumberID       *int64                 `db:"number_id"`
+	TrunkID        *int64                 `db:"trunk_id"`
+	CampaignID     *int64                 `db:"campaign_id"`
+	CampaignName   *string                `db:"campaign_name"`
+	LeadID         *int64                 `db:"lead_id"`
+	DialNo         *int64                 `db:"dial_no"`
+	SignalID       *string                `db:"signal_id"`
+	RequestID      *string                `db:"request_id"`
+	Snapshot       db.JSON[Snapshot]      `db:"snapshot"`
+	InputVariables db.JSON[value.Scalars] `db:"input_variables"`
+	Variables      db.JSON[value.Scalars] `db:"variables"`
+	Evaluation     db.JSON[value.Scalars] `db:"evaluation"`
+	Entries        db.JSON[[]Entry]       `db:"entries"`
+	AnsweredBy     AnsweredBy             `db:"answered_by"`
+	Spoke          bool                   `db:"spoke"`
+	Seconds        int64                  `db:"duration"`
+	Paid           int64                  `db:"paid"` // seconds its hold covers; 0 = no limit
+	AISeconds      int64                  `db:"ai_seconds"`
+	AICost         value.Money            `db:"ai_cost"`
+	CarrierCost    value.Money            `db:"carrier_cost"`
+	Currency       string                 `db:"currency"`
+	Recording      *string                `db:"recording"`
+	Settled        bool                   `db:"settled"`
+	Node           *string                `db:"node"`
+	LeaseReal      db.Time                `db:"lease_real"`
+	CreatedReal    db.Time                `db:"created_real"`
+	AnsweredReal   db.Time                `db:"answered_real"`
+	EndedReal      db.Time                `db:"ended_real"`
+	CreatedAt      db.Time                `db:"created_at"`
+	AnsweredAt     db.Time                `db:"answered_at"`
+	EndedAt        db.Time                `db:"ended_at"`
+	UpdatedAt      db.Time                `db:"updated_at"`
 }
 
 const columns = `id, account_id, uuid, type, status, reason, ended_by, stop, assistant_id, assistant_name, assistant_phone,
@@ -140,7 +140,7 @@ func (c Call) Duration(now time.Time) int64 {
 func seconds(d time.Duration) int64 { return max(0, int64(math.Round(d.Seconds()))) }
 
 // TotalCost is everything the call cost.
-func (c Call) TotalCost() wire.Money { return c.AICost + c.CarrierCost }
+func (c Call) TotalCost() value.Money { return c.AICost + c.CarrierCost }
 
 // Durable is a moment of the wall clock on the clock of the record, which may be a manual one.
 func (c Call) Durable(real time.Time) time.Time {

@@ -13,7 +13,7 @@ import (
 	"parley/assistants"
 	"parley/db"
 	"parley/db/dbtest"
-	"parley/wire"
+	"parley/value"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -50,7 +50,7 @@ func TestLifeOfACall(t *testing.T) {
 		c.OnChange(func(one Call) { seen = append(seen, one.Status) })
 		one := must[Call](t)(c.Create(ctx, d, NewCall{Owner: owner, Type: Outbound, AssistantName: "Desk", ClientPhone: "+491701234567",
 			Snapshot:  Snapshot{Schema: []assistants.SchemaItem{{Name: "status", Type: "bool", Description: "Reached?"}, {Name: "sum", Type: "string", Description: "Short"}}},
-			Variables: wire.Scalars{{Name: "b", Value: 1.0}, {Name: "a", Value: "x"}}, Currency: "USD"}))
+			Variables: value.Scalars{{Name: "b", Value: 1.0}, {Name: "a", Value: "x"}}, Currency: "USD"}))
 		if one.Status != Initiated || one.AnsweredBy != Unknown || one.InputVariables.V.String() != `{"b":1,"a":"x"}` || one.Answered() {
 			t.Fatalf("%+v", one)
 		}
@@ -82,7 +82,7 @@ func TestLifeOfACall(t *testing.T) {
 		if _, err := c.End(ctx, d, one.ID, Over{Reason: APIHangup}); !errors.Is(err, db.ErrNone) {
 			t.Errorf("ended twice: %v", err)
 		}
-		one.Evaluation.V, one.AICost, one.CarrierCost = wire.Scalars{{Name: "status", Value: true}, {Name: "sum"}}, 5666667, 1000000
+		one.Evaluation.V, one.AICost, one.CarrierCost = value.Scalars{{Name: "status", Value: true}, {Name: "sum"}}, 5666667, 1000000
 		finish := func() error {
 			return d.Do(ctx, func(tx *db.Tx) error { _, err := c.Finish(ctx, tx, one); return err })
 		}
@@ -92,7 +92,7 @@ func TestLifeOfACall(t *testing.T) {
 		if err := finish(); !errors.Is(err, db.ErrNone) {
 			t.Errorf("finished twice: %v", err)
 		}
-		got := must[Call](t)(c.Get(ctx, d, owner, wire.Ref{UUID: one.UUID}))
+		got := must[Call](t)(c.Get(ctx, d, owner, value.Ref{UUID: one.UUID}))
 		if got.Status != Completed || got.Transcript() != "Assistant: Hi there.\nCustomer: call tomorrow" || got.TotalCost() != 6666667 ||
 			got.Formatted() != "AI: Hi there.\nCustomer: call tomorrow" || got.Duration(time.Now()) != 34 {
 			t.Errorf("%+v", got)
@@ -115,7 +115,7 @@ func TestLifeOfACall(t *testing.T) {
 		if fmt.Sprint(seen) != "[initiated ringing in-progress ended_by_customer completed]" {
 			t.Errorf("told %v", seen)
 		}
-		if _, err := c.Get(ctx, d, owner+1, wire.Ref{ID: int64(one.ID)}); !errors.Is(err, ErrNotFound) {
+		if _, err := c.Get(ctx, d, owner+1, value.Ref{ID: int64(one.ID)}); !errors.Is(err, ErrNotFound) {
 			t.Errorf("a stranger's call: %v", err)
 		}
 		if err := c.Remove(ctx, d, one.ID); err != nil {

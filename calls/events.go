@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"parley/db"
-	"parley/wire"
+	"parley/value"
 )
 
 // Event is one entry of a call's log.
@@ -22,7 +22,7 @@ type Event struct {
 
 // MakeEvent encodes an event.
 func MakeEvent(at time.Time, kind string, data any) (Event, error) {
-	b, err := wire.Marshal(data)
+	b, err := value.Marshal(data)
 	return Event{At: db.At(at), Type: kind, Data: db.JSON[json.RawMessage]{V: b}}, err
 }
 

@@ -9,7 +9,7 @@ import (
 	"parley/assistants"
 	"parley/db"
 	"parley/fault"
-	"parley/wire"
+	"parley/value"
 )
 
 // Claim makes a node the holder of a call that nobody holds; false when somebody does, or the call is over.
@@ -147,7 +147,7 @@ func (c *Calls) End(ctx context.Context, q db.Q, id ID, o Over) (Call, error) {
 			return fmt.Errorf("end call: %w", err)
 		}
 		if o.Keypad != "" {
-			call.Variables.V = call.Variables.V.With(wire.Scalar{Name: "keypad_input", Value: o.Keypad})
+			call.Variables.V = call.Variables.V.With(value.Scalar{Name: "keypad_input", Value: o.Keypad})
 			if _, err := tx.Exec(ctx, `UPDATE calls SET variables = $1 WHERE id = $2`, call.Variables, id); err != nil {
 				return fmt.Errorf("end call: %w", err)
 			}
@@ -184,13 +184,13 @@ func (c *Calls) Finish(ctx context.Context, tx *db.Tx, call Call) (Call, error) 
 }
 
 // SetVariables keeps what was collected during the call, such as a booking.
-func (c *Calls) SetVariables(ctx context.Context, id ID, values ...wire.Scalar) error {
+func (c *Calls) SetVariables(ctx context.Context, id ID, values ...value.Scalar) error {
 	return c.db.Do(ctx, func(tx *db.Tx) error {
 		call, err := c.ByID(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, `UPDATE calls SET variables = $1 WHERE id = $2`, db.JSON[wire.Scalars]{V: call.Variables.V.With(values...)}, id)
+		_, err = tx.Exec(ctx, `UPDATE calls SET variables = $1 WHERE id = $2`, db.JSON[value.Scalars]{V: call.Variables.V.With(values...)}, id)
 		return err
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"parley/accounts"
 	"parley/assistants"
 	"parley/db"
-	"parley/wire"
+	"parley/value"
 )
 
 // NewCall is a call to record.
@@ -31,7 +31,7 @@ type NewCall struct {
 	SignalID       string
 	RequestID      string
 	Snapshot       Snapshot
-	Variables      wire.Scalars // what was passed in
+	Variables      value.Scalars // what was passed in
 	Currency       string
 	Ringing        bool          // the far end is alerted already
 	Node           string        // who holds it from the start; empty = whoever claims it
@@ -102,7 +102,7 @@ func digits(s string) string {
 }
 
 // Get finds a call of an account by id or uuid.
-func (c *Calls) Get(ctx context.Context, q db.Q, owner accounts.ID, ref wire.Ref) (Call, error) {
+func (c *Calls) Get(ctx context.Context, q db.Q, owner accounts.ID, ref value.Ref) (Call, error) {
 	return one(ctx, q, `account_id = $1 AND (id = $2 OR uuid = $3)`, owner, ref.ID, ref.UUID)
 }
 

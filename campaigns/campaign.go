@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"parley/db"
-	"parley/wire"
+	"parley/value"
 )
 
 // ID names a campaign.
@@ -107,20 +107,20 @@ func (s LeadStatus) over() bool { return s == Done || s == Exhausted || s == Bla
 
 // Lead is a person to call, or a secondary contact of one.
 type Lead struct {
-	ID         LeadID                `db:"id"`
-	Owner      int64                 `db:"account_id"`
-	CampaignID ID                    `db:"campaign_id"`
-	ParentID   *LeadID               `db:"parent_id"` // nil for a lead
-	Phone      string                `db:"phone_number"`
-	Variables  db.JSON[wire.Scalars] `db:"variables"`
-	Status     LeadStatus            `db:"status"`
-	Attempts   int                   `db:"attempts"` // rounds used up
-	Round      int                   `db:"round"`    // contacts: the round they were last tried in
-	DialNo     int64                 `db:"dial_no"`  // only grows: one call per lead and number
-	DueAt      db.Time               `db:"due_at"`
-	LastCallID *int64                `db:"last_call_id"`
-	CreatedAt  db.Time               `db:"created_at"`
-	UpdatedAt  db.Time               `db:"updated_at"`
+	ID         LeadID                 `db:"id"`
+	Owner      int64                  `db:"account_id"`
+	CampaignID ID                     `db:"campaign_id"`
+	ParentID   *LeadID                `db:"parent_id"` // nil for a lead
+	Phone      string                 `db:"phone_number"`
+	Variables  db.JSON[value.Scalars] `db:"variables"`
+	Status     LeadStatus             `db:"status"`
+	Attempts   int                    `db:"attempts"` // rounds used up
+	Round      int                    `db:"round"`    // contacts: the round they were last tried in
+	DialNo     int64                  `db:"dial_no"`  // only grows: one call per lead and number
+	DueAt      db.Time                `db:"due_at"`
+	LastCallID *int64                 `db:"last_call_id"`
+	CreatedAt  db.Time                `db:"created_at"`
+	UpdatedAt  db.Time                `db:"updated_at"`
 
 	CampaignName string `db:"campaign_name"`
 	Contacts     []Lead `db:"-"`

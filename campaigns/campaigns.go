@@ -7,7 +7,7 @@ import (
 
 	"parley/db"
 	"parley/fault"
-	"parley/wire"
+	"parley/value"
 )
 
 // Attempt is one call a campaign wants placed.
@@ -20,7 +20,7 @@ type Attempt struct {
 	DialNo      int64 // with LeadID unique: the same attempt is never placed twice
 	Phone       string
 	NumberID    int64 // caller number; 0 = the assistant's choice
-	Variables   wire.Scalars
+	Variables   value.Scalars
 }
 
 // Errors of Caller.Place that the dialler understands.

@@ -13,7 +13,7 @@ import (
 	"parley/db"
 	"parley/db/dbtest"
 	"parley/fault"
-	"parley/wire"
+	"parley/value"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -438,11 +438,11 @@ func TestLeads(t *testing.T) {
 		}
 		w.blocked["+491700000005"] = true
 		w.want(w.leadState(c, w.lead(c, id, "+491700000005")), "blacklisted 0")
-		l, err := c.UpdateLead(ctx, 1, first, LeadChange{Variables: wire.Scalars{{Name: "d", Value: "y"}, {Name: "a", Value: "x"}, {Name: "b", Value: 2.0}}})
+		l, err := c.UpdateLead(ctx, 1, first, LeadChange{Variables: value.Scalars{{Name: "d", Value: "y"}, {Name: "a", Value: "x"}, {Name: "b", Value: 2.0}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err = c.UpdateLead(ctx, 1, first, LeadChange{Variables: wire.Scalars{{Name: "c", Value: true}, {Name: "a"}, {Name: "d", Value: "z"}}})
+		l, err = c.UpdateLead(ctx, 1, first, LeadChange{Variables: value.Scalars{{Name: "c", Value: true}, {Name: "a"}, {Name: "d", Value: "z"}}})
 		if err != nil || fmt.Sprint(l.Variables.V) != `{"d":"z","b":2,"c":true}` {
 			t.Errorf("merged variables %v, %v", l.Variables.V, err)
 		}
@@ -525,11 +525,11 @@ func TestMachinesAndGoals(t *testing.T) {
 		machine, missed, reached, untold := w.lead(c, id, "+491700000001"), w.lead(c, id, "+491700000002"), w.lead(c, id, "+491700000003"), w.lead(c, id, "+491700000004")
 		w.start(c, id)
 		w.tick(c, time.Second)
-		settle := func(call placed, reason, answeredBy string, value any) {
+		settle := func(call placed, reason, answeredBy string, found any) {
 			t.Helper()
 			w.exec(`UPDATE placed SET live = FALSE WHERE id = $1`, call.ID)
 			err := w.db.Do(t.Context(), func(tx *db.Tx) error {
-				return c.Settle(t.Context(), tx, Ended{LeadID: call.Lead, CallID: call.ID, Reason: reason, AnsweredBy: answeredBy, Spoke: true, At: w.db.Now(), Evaluation: wire.Scalars{{Name: "status", Value: value}}, Bools: []string{"status"}})
+				return c.Settle(t.Context(), tx, Ended{LeadID: call.Lead, CallID: call.ID, Reason: reason, AnsweredBy: answeredBy, Spoke: true, At: w.db.Now(), Evaluation: value.Scalars{{Name: "status", Value: found}}, Bools: []string{"status"}})
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 
 	"parley/db"
 	"parley/fault"
-	"parley/wire"
+	"parley/value"
 )
 
 // The order is that of one index, so that no other way to the answer is tried, however many leads there are.
@@ -182,7 +182,7 @@ type Ended struct {
 	Spoke      bool // the callee said something
 	Talked     time.Duration
 	At         time.Time
-	Evaluation wire.Scalars
+	Evaluation value.Scalars
 	Bools      []string // bool names of the schema the call ran with
 }
 

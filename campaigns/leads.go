@@ -8,7 +8,7 @@ import (
 
 	"parley/db"
 	"parley/fault"
-	"parley/wire"
+	"parley/value"
 )
 
 const duplicate = "A lead with this phone number already exists in this campaign."
@@ -22,7 +22,7 @@ const (
 // Contact is a number of a new lead.
 type Contact struct {
 	Phone     string
-	Variables wire.Scalars
+	Variables value.Scalars
 }
 
 // NewLead is a lead to add.
@@ -101,8 +101,8 @@ func (c *Campaigns) single(ctx context.Context, tx *db.Tx, id ID, phone string, 
 type LeadChange struct {
 	Campaign  *ID
 	Phone     *string
-	Status    *LeadStatus  // Created, Done or Exhausted
-	Variables wire.Scalars // merged; a nil value removes its key
+	Status    *LeadStatus   // Created, Done or Exhausted
+	Variables value.Scalars // merged; a nil value removes its key
 }
 
 // UpdateLead changes a lead. While it is being called only its variables can change.
@@ -199,7 +199,7 @@ func (c *Campaigns) changeLead(ctx context.Context, tx *db.Tx, l Lead, ch LeadCh
 		}
 	}
 	if n := len(l.Variables.V); n > MostVariables && n > before {
-		return wire.Invalid(wire.Bad("variables", "max.items", strconv.Itoa(MostVariables)))
+		return fault.Input(fault.Bad("variables", "max.items", strconv.Itoa(MostVariables)))
 	}
 	_, err := tx.Exec(ctx, `UPDATE leads SET campaign_id = $1, phone_number = $2, status = $3, due_at = $4, attempts = $5, round = $6, variables = $7, updated_at = $8 WHERE id = $9`,
 		l.CampaignID, l.Phone, l.Status, l.DueAt, l.Attempts, l.Round, l.Variables, db.At(tx.Now()), l.ID)

@@ -12,7 +12,7 @@ import (
 	"parley/db"
 	"parley/fault"
 	"parley/jobs"
-	"parley/wire"
+	"parley/value"
 )
 
 // ID names a conversation inside the platform; customers mostly see its uuid.
@@ -47,12 +47,12 @@ type Conversation struct {
 	State         string
 	EndReason     string // empty while it never ended
 	AIEnabled     bool
-	Variables     wire.Scalars // nil when none were given
-	External      string       // the caller's own name of the customer; api only
-	Sender        Sender       // WhatsApp only
+	Variables     value.Scalars // nil when none were given
+	External      string        // the caller's own name of the customer; api only
+	Sender        Sender        // WhatsApp only
 	Customer      Customer
 	Messages      int
-	Cost          wire.Money
+	Cost          value.Money
 	CreatedAt     time.Time
 	UpdatedAt     time.Time // last activity
 	LastMessageAt time.Time
@@ -113,7 +113,7 @@ type Money struct {
 	// Afford fails with a NeedsPayment fault when one answer cannot be paid.
 	Afford func(ctx context.Context, q db.Q, owner accounts.ID) error
 	// Charge books the price of one answer and returns it in the currency; it fails as Afford does.
-	Charge func(ctx context.Context, tx *db.Tx, talk Conversation, entry int64) (wire.Money, error)
+	Charge func(ctx context.Context, tx *db.Tx, talk Conversation, entry int64) (value.Money, error)
 }
 
 // Channel delivers what the assistant or a person says to the customer, and stores it with [Chats.Said] in the
@@ -144,7 +144,7 @@ type Ending struct {
 	Reason    string
 	EndedAt   time.Time
 	Entries   []Entry // marks included
-	Extracted wire.Scalars
+	Extracted value.Scalars
 	URL       string
 }
 

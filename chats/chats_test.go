@@ -14,6 +14,7 @@ import (
 	"parley/assistants"
 	"parley/db"
 	"parley/fault"
+	"parley/value"
 	"parley/wire"
 )
 
@@ -23,7 +24,7 @@ import (
 func TestChat(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		a := l.assistant(`"variables":{"name":"Mia"}`)
-		c, history, err := l.room.Begin(t.Context(), Start{Assistant: wire.Ref{UUID: a.UUID}, Type: Widget, Variables: wire.Scalars{{Name: "name", Value: "Tom"}}})
+		c, history, err := l.room.Begin(t.Context(), Start{Assistant: value.Ref{UUID: a.UUID}, Type: Widget, Variables: value.Scalars{{Name: "name", Value: "Tom"}}})
 		if err != nil || len(history) != 1 || history[0].Text != "Hello Tom, this is Desk." {
 			t.Fatal(history, err)
 		}
@@ -35,7 +36,7 @@ func TestChat(t *testing.T) {
 		if !strings.HasPrefix(ask.System, "Be kind to Tom.") || ask.Temperature != 0.1 || ask.Language != "en" || len(ask.Messages) != 2 {
 			t.Errorf("%+v", ask)
 		}
-		if now, err := l.room.Get(t.Context(), l.d, 1, wire.Ref{ID: int64(c.ID)}); err != nil || now.Messages != 3 || now.Cost != wire.MoneyUnit/100 || now.AssistantName != "Desk" {
+		if now, err := l.room.Get(t.Context(), l.d, 1, value.Ref{ID: int64(c.ID)}); err != nil || now.Messages != 3 || now.Cost != value.MoneyUnit/100 || now.AssistantName != "Desk" {
 			t.Errorf("%+v %v", now, err)
 		}
 		if woken, err := l.people.ByID(t.Context(), l.d, a.ID); err != nil || woken.Status.V != assistants.Active {
@@ -56,12 +57,12 @@ func TestWhoMayDoWhat(t *testing.T) {
 			in   Start
 			want error
 		}{
-			{"widget by uuid", Start{0, wire.Ref{UUID: a.UUID}, Widget, nil}, nil},
-			{"widget by id without a key", Start{0, wire.Ref{ID: int64(a.ID)}, Widget, nil}, ErrNoAssistant},
-			{"widget by id with the key", Start{1, wire.Ref{ID: int64(a.ID)}, Widget, nil}, nil},
-			{"test without a key", Start{0, wire.Ref{UUID: a.UUID}, Test, nil}, wire.ErrUnauthenticated},
-			{"test with a stranger's key", Start{2, wire.Ref{UUID: a.UUID}, Test, nil}, ErrNoAssistant},
-			{"test with the key", Start{1, wire.Ref{UUID: a.UUID}, Test, nil}, nil},
+			{"widget by uuid", Start{0, value.Ref{UUID: a.UUID}, Widget, nil}, nil},
+			{"widget by id without a key", Start{0, value.Ref{ID: int64(a.ID)}, Widget, nil}, ErrNoAssistant},
+			{"widget by id with the key", Start{1, value.Ref{ID: int64(a.ID)}, Widget, nil}, nil},
+			{"test without a key", Start{0, value.Ref{UUID: a.UUID}, Test, nil}, fault.ErrUnauthenticated},
+			{"test with a stranger's key", Start{2, value.Ref{UUID: a.UUID}, Test, nil}, ErrNoAssistant},
+			{"test with the key", Start{1, value.Ref{UUID: a.UUID}, Test, nil}, nil},
 		} {
 			if err := begin(c.in); err != c.want && !errors.Is(err, assistants.ErrNotFound) {
 				t.Errorf("%s: %v", c.what, err)
@@ -83,7 +84,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 			{0, widget, PublicWidget, true}, {0, test, PublicWidget, true}, {0, api, PublicWidget, false}, {0, api, PublicAll, true},
 			{0, widget, PublicNone, false}, {1, api, PublicNone, true}, {2, widget, PublicAll, false},
 		} {
-			ref := wire.Ref{UUID: c.of.UUID}
+			ref := value.Ref{UUID: c.of.UUID}
 			_, err := l.room.Readable(t.Context(), ownerID(c.caller), ref, c.public)
 			if (err == nil) != c.visible || err != nil && err != ErrNotFound {
 				t.Errorf("%d reads %s with %s: %v", c.caller, c.of.Type, c.public, err)
@@ -108,13 +109,13 @@ func TestPausedOrHiddenAssistant(t *testing.T) {
 		if err := wire.ReadJSON([]byte(body), &ch.Fields); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := l.people.Update(t.Context(), 1, wire.Ref{ID: int64(a.ID)}, ch); err != nil {
+		if _, _, err := l.people.Update(t.Context(), 1, value.Ref{ID: int64(a.ID)}, ch); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, off := range []string{`{"status":"inactive"}`, `{"status":"active","widget_settings":{"enabled":false}}`} {
 		change(off)
-		if _, _, err := l.room.Begin(t.Context(), Start{Assistant: wire.Ref{UUID: a.UUID}, Type: Widget}); err != ErrNoAssistant {
+		if _, _, err := l.room.Begin(t.Context(), Start{Assistant: value.Ref{UUID: a.UUID}, Type: Widget}); err != ErrNoAssistant {
 			t.Error(off, err)
 		}
 		if _, err := l.room.Answer(t.Context(), Message{UUID: c.UUID, Text: "x"}); err != ErrNotFound {
@@ -124,13 +125,13 @@ func TestPausedOrHiddenAssistant(t *testing.T) {
 			t.Error(off, "test chats always work:", err)
 		}
 	}
-	if err := l.people.Delete(t.Context(), 1, wire.Ref{ID: int64(a.ID)}); err != nil {
+	if err := l.people.Delete(t.Context(), 1, value.Ref{ID: int64(a.ID)}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := l.say(c, "x"); err != ErrNotFound {
 		t.Error(err)
 	}
-	if got, err := l.room.Get(t.Context(), l.d, 1, wire.Ref{UUID: c.UUID}); err != nil || got.AssistantName != "Desk" {
+	if got, err := l.room.Get(t.Context(), l.d, 1, value.Ref{UUID: c.UUID}); err != nil || got.AssistantName != "Desk" {
 		t.Error(got.AssistantName, err)
 	}
 }
@@ -213,7 +214,7 @@ func TestBalance(t *testing.T) {
 		if _, err := l.say(c, "x"); err != ErrBalance || strings.Contains(l.script(c), "user") {
 			t.Error(err, l.script(c))
 		}
-		if _, _, err := l.room.Begin(t.Context(), Start{Assistant: wire.Ref{UUID: a.UUID}, Type: Widget}); err != ErrBalance {
+		if _, _, err := l.room.Begin(t.Context(), Start{Assistant: value.Ref{UUID: a.UUID}, Type: Widget}); err != ErrBalance {
 			t.Error(err)
 		}
 		if r := l.must(l.begin(a, Test), "free"); r.Text == "" {
@@ -231,19 +232,19 @@ func TestAIOff(t *testing.T) {
 		off := func(on bool) {
 			t.Helper()
 			for range 2 { // twice is the same as once
-				if err := l.room.SetAI(t.Context(), 1, wire.Ref{UUID: c.UUID}, on); err != nil {
+				if err := l.room.SetAI(t.Context(), 1, value.Ref{UUID: c.UUID}, on); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
-		if err := l.room.SetAI(t.Context(), 2, wire.Ref{UUID: c.UUID}, false); err != ErrNotFound {
+		if err := l.room.SetAI(t.Context(), 2, value.Ref{UUID: c.UUID}, false); err != ErrNotFound {
 			t.Error(err)
 		}
 		off(false)
 		if r := l.must(c, "anybody?"); !r.AIOff || r.Text != "" || len(l.model.requests()) != 0 {
 			t.Error(r)
 		}
-		if err := l.room.Say(t.Context(), 1, wire.Ref{UUID: c.UUID}, "A person here."); err != nil {
+		if err := l.room.Say(t.Context(), 1, value.Ref{UUID: c.UUID}, "A person here."); err != nil {
 			t.Fatal(err)
 		}
 		off(true)
@@ -321,11 +322,11 @@ func TestRetrigger(t *testing.T) {
 func TestApiConversationAfterItsEnd(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		a := l.assistant(`"conversation_inactivity_timeout":1`)
-		c, err := l.room.External(t.Context(), a, "crm-7", wire.Scalars{{Name: "name", Value: "Mia"}, {Name: "age", Value: 41.0}})
+		c, err := l.room.External(t.Context(), a, "crm-7", value.Scalars{{Name: "name", Value: "Mia"}, {Name: "age", Value: 41.0}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := l.room.External(t.Context(), a, "crm-7", wire.Scalars{{Name: "city", Value: "Bern"}, {Name: "name", Value: "Ada"}}); err != nil || again.ID != c.ID || fmt.Sprint(again.Variables) != `{"name":"Ada","age":41,"city":"Bern"}` {
+		if again, err := l.room.External(t.Context(), a, "crm-7", value.Scalars{{Name: "city", Value: "Bern"}, {Name: "name", Value: "Ada"}}); err != nil || again.ID != c.ID || fmt.Sprint(again.Variables) != `{"name":"Ada","age":41,"city":"Bern"}` {
 			t.Error(again, err)
 		}
 		l.must(c, "one")
@@ -340,7 +341,7 @@ func TestApiConversationAfterItsEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		l.must(d, "one")
-		if err := l.room.End(t.Context(), 1, wire.Ref{UUID: d.UUID}, PublicWidget); err != nil {
+		if err := l.room.End(t.Context(), 1, value.Ref{UUID: d.UUID}, PublicWidget); err != nil {
 			t.Fatal(err)
 		}
 		if s := l.state(d); s != "ended closed" {
@@ -374,7 +375,7 @@ func TestWhatEndsSilently(t *testing.T) {
 		if r := l.reported(); len(r) != 0 {
 			t.Errorf("%+v", r)
 		}
-		if err := l.room.End(t.Context(), 0, wire.Ref{UUID: never.UUID}, PublicWidget); err != nil || l.state(never) != "ended closed" {
+		if err := l.room.End(t.Context(), 0, value.Ref{UUID: never.UUID}, PublicWidget); err != nil || l.state(never) != "ended closed" {
 			t.Error(err)
 		}
 		if _, err := l.say(never, "x"); err != ErrEnded {
@@ -483,7 +484,7 @@ func TestListPages(t *testing.T) {
 		var got []ID
 		at := Place{}
 		for {
-			list, more, err := l.room.List(t.Context(), 1, Filter{Type: Widget, Assistant: wire.Ref{ID: int64(a.ID)}}, at, 2)
+			list, more, err := l.room.List(t.Context(), 1, Filter{Type: Widget, Assistant: value.Ref{ID: int64(a.ID)}}, at, 2)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -562,7 +563,7 @@ func TestChannel(t *testing.T) {
 		if _, err := l.say(c, "x"); err != ErrNotFound {
 			t.Error("a WhatsApp conversation was written to over the chat route:", err)
 		}
-		if err := l.room.Say(t.Context(), 1, wire.Ref{UUID: c.UUID}, "A person."); err != nil || !slices.Equal(w.sent, []string{"You said: [Image]", "A person."}) {
+		if err := l.room.Say(t.Context(), 1, value.Ref{UUID: c.UUID}, "A person."); err != nil || !slices.Equal(w.sent, []string{"You said: [Image]", "A person."}) {
 			t.Error(w.sent, err)
 		}
 		l.advance(time.Minute)

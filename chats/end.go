@@ -12,7 +12,7 @@ import (
 	"parley/db"
 	"parley/fault"
 	"parley/jobs"
-	"parley/wire"
+	"parley/value"
 )
 
 const (
@@ -95,11 +95,11 @@ func (s *Chats) end(ctx context.Context, tx *db.Tx, c Conversation, reason strin
 	if c.Type == Test {
 		return nil
 	}
-	return s.runner.Add(ctx, tx, jobs.New{Kind: kindReport, Args: reportArgs{int64(c.ID), reason, now.UnixMicro(), wire.RequestID(ctx)}})
+	return s.runner.Add(ctx, tx, jobs.New{Kind: kindReport, Args: reportArgs{int64(c.ID), reason, now.UnixMicro(), fault.RequestID(ctx)}})
 }
 
 // End closes a conversation on request: by its owner, or where it may be read without a key.
-func (s *Chats) End(ctx context.Context, caller accounts.ID, ref wire.Ref, public string) error {
+func (s *Chats) End(ctx context.Context, caller accounts.ID, ref value.Ref, public string) error {
 	c, err := s.Readable(ctx, caller, ref, public)
 	if err != nil {
 		return err
@@ -137,14 +137,14 @@ func (s *Chats) reported(ctx context.Context, job jobs.Job) error {
 		return jobs.Never(err)
 	}
 	if args.Cause != "" {
-		ctx = wire.WithRequestID(ctx, args.Cause)
+		ctx = fault.WithRequestID(ctx, args.Cause)
 	}
 	e, wanted, err := s.ending(ctx, args)
 	if err != nil || !wanted {
 		return err
 	}
 	return s.db.Do(ctx, func(tx *db.Tx) error {
-		b, err := wire.Marshal(e.Extracted)
+		b, err := value.Marshal(e.Extracted)
 		if err != nil {
 			return err
 		}
@@ -191,7 +191,7 @@ func (s *Chats) ending(ctx context.Context, args reportArgs) (Ending, bool, erro
 }
 
 // evaluate asks the model what the conversation came to. Without an answer every field is null.
-func (s *Chats) evaluate(ctx context.Context, c Conversation, a assistants.Assistant, entries []Entry) wire.Scalars {
+func (s *Chats) evaluate(ctx context.Context, c Conversation, a assistants.Assistant, entries []Entry) value.Scalars {
 	fields := wanted(a)
 	nothing := agent.Undetermined(fields)
 	if len(fields) == 0 || s.mind.Engine == nil {
@@ -201,7 +201,7 @@ func (s *Chats) evaluate(ctx context.Context, c Conversation, a assistants.Assis
 	defer stop()
 	engine, err := s.mind.Engine(ctx, a)
 	if err == nil {
-		var got wire.Scalars
+		var got value.Scalars
 		got, err = agent.Evaluation{Engine: engine, History: messages(entries), Fields: fields, Temperature: a.LLMTemperature.V,
 			Prompt: agent.Prompt{Text: a.SystemPrompt.V, Values: s.values(c, a), Language: a.Language(), Now: s.db.Now().In(a.Location())}}.Run(ctx)
 		if err == nil {
@@ -221,7 +221,7 @@ const (
 
 // Readable finds a conversation for somebody who wants to read it: its owner, or without a key whoever knows the uuid
 // of a public one.
-func (s *Chats) Readable(ctx context.Context, caller accounts.ID, ref wire.Ref, public string) (Conversation, error) {
+func (s *Chats) Readable(ctx context.Context, caller accounts.ID, ref value.Ref, public string) (Conversation, error) {
 	if caller != 0 {
 		return s.Get(ctx, s.db, caller, ref)
 	}

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
 	"parley/accounts"
 	"parley/agent"
 	"parley/assistants"
@@ -20,7 +19,10 @@ import (
 	"parley/db"
 	"parley/db/dbtest"
 	"parley/jobs"
+	"parley/value"
 	"parley/wire"
+
+	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) {
@@ -159,14 +161,14 @@ func (l *lab) afford(context.Context, db.Q, accounts.ID) error {
 	return nil
 }
 
-func (l *lab) charge(context.Context, *db.Tx, Conversation, int64) (wire.Money, error) {
+func (l *lab) charge(context.Context, *db.Tx, Conversation, int64) (value.Money, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.funds <= 0 {
 		return 0, ErrBalance
 	}
 	l.funds--
-	return wire.MoneyUnit / 100, nil
+	return value.MoneyUnit / 100, nil
 }
 
 // assistant makes one; more are JSON fields over a small base.
@@ -190,7 +192,7 @@ func (l *lab) assistant(more string) assistants.Assistant {
 
 func (l *lab) begin(a assistants.Assistant, typ string) Conversation {
 	l.t.Helper()
-	c, _, err := l.room.Begin(l.t.Context(), Start{Caller: 1, Assistant: wire.Ref{UUID: a.UUID}, Type: typ})
+	c, _, err := l.room.Begin(l.t.Context(), Start{Caller: 1, Assistant: value.Ref{UUID: a.UUID}, Type: typ})
 	if err != nil {
 		l.t.Fatal(err)
 	}

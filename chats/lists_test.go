@@ -5,7 +5,7 @@ import (
 
 	"parley/db"
 	"parley/db/dbtest"
-	"parley/wire"
+	"parley/value"
 )
 
 // Every filter of the list of conversations finds its page by an index that has the order too (contract 13.5, 1.13).
@@ -34,7 +34,7 @@ func TestListIndexes(t *testing.T) {
 		}{
 			{Filter{}, "conversations_account"},
 			{Filter{Type: "whatsapp"}, "conversations_type"},
-			{Filter{Assistant: wire.Ref{ID: 1}}, "conversations_assistant"},
+			{Filter{Assistant: value.Ref{ID: 1}}, "conversations_assistant"},
 			{Filter{CustomerPhone: "+481"}, "conversations_customer"},
 			{Filter{SenderPhone: "+491"}, "conversations_sender_phone"},
 			{Filter{External: "x1"}, "conversations_identifier"},

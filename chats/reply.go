@@ -10,7 +10,7 @@ import (
 	"parley/accounts"
 	"parley/db"
 	"parley/fault"
-	"parley/wire"
+	"parley/value"
 )
 
 // Reply is the assistant's answer to a message.
@@ -29,7 +29,7 @@ type Message struct {
 // Answer stores a customer's message and has the assistant answer it, after all messages before it.
 // The message stays even when it cannot be answered.
 func (s *Chats) Answer(ctx context.Context, m Message) (Reply, error) {
-	c, err := s.Readable(ctx, m.Caller, wire.Ref{UUID: m.UUID}, PublicWidget)
+	c, err := s.Readable(ctx, m.Caller, value.Ref{UUID: m.UUID}, PublicWidget)
 	if err != nil {
 		return Reply{}, err
 	}
@@ -239,5 +239,5 @@ func unanswered(err error) error {
 	}
 	f := fault.New(fault.Malformed, "UNKNOWN_ERROR", "The message could not be answered: %s", reason)
 	f.Cause = fmt.Errorf("chat answer: %w", err)
-	return wire.Final(f) // what was said stays
+	return fault.Final(f) // what was said stays
 }

@@ -8,35 +8,35 @@ import (
 	"parley/agent"
 	"parley/assistants"
 	"parley/db"
-	"parley/wire"
+	"parley/value"
 )
 
 type row struct {
-	ID            int64                 `db:"id"`
-	UUID          string                `db:"uuid"`
-	Owner         int64                 `db:"account_id"`
-	Assistant     int64                 `db:"assistant_id"`
-	AssistantUUID string                `db:"assistant_uuid"`
-	AssistantName string                `db:"assistant_name"`
-	Speaker       int64                 `db:"speaker_id"`
-	Switches      int                   `db:"switches"`
-	Type          string                `db:"type"`
-	State         string                `db:"state"`
-	EndReason     *string               `db:"end_reason"`
-	AIEnabled     bool                  `db:"ai_enabled"`
-	Variables     db.JSON[wire.Scalars] `db:"variables"`
-	External      *string               `db:"external_identifier"`
-	SenderID      *int64                `db:"sender_id"`
-	SenderPhone   string                `db:"sender_phone"`
-	SenderName    string                `db:"sender_name"`
-	CustomerPhone string                `db:"customer_phone"`
-	CustomerName  string                `db:"customer_name"`
-	Messages      int                   `db:"message_count"`
-	Cost          int64                 `db:"total_cost"`
-	CreatedAt     db.Time               `db:"created_at"`
-	UpdatedAt     db.Time               `db:"updated_at"`
-	LastMessageAt db.Time               `db:"last_message_at"`
-	EndedAt       db.Time               `db:"ended_at"`
+	ID            int64                  `db:"id"`
+	UUID          string                 `db:"uuid"`
+	Owner         int64                  `db:"account_id"`
+	Assistant     int64                  `db:"assistant_id"`
+	AssistantUUID string                 `db:"assistant_uuid"`
+	AssistantName string                 `db:"assistant_name"`
+	Speaker       int64                  `db:"speaker_id"`
+	Switches      int                    `db:"switches"`
+	Type          string                 `db:"type"`
+	State         string                 `db:"state"`
+	EndReason     *string                `db:"end_reason"`
+	AIEnabled     bool                   `db:"ai_enabled"`
+	Variables     db.JSON[value.Scalars] `db:"variables"`
+	External      *string                `db:"external_identifier"`
+	SenderID      *int64                 `db:"sender_id"`
+	SenderPhone   string                 `db:"sender_phone"`
+	SenderName    string                 `db:"sender_name"`
+	CustomerPhone string                 `db:"customer_phone"`
+	CustomerName  string                 `db:"customer_name"`
+	Messages      int                    `db:"message_count"`
+	Cost          int64                  `db:"total_cost"`
+	CreatedAt     db.Time                `db:"created_at"`
+	UpdatedAt     db.Time                `db:"updated_at"`
+	LastMessageAt db.Time                `db:"last_message_at"`
+	EndedAt       db.Time                `db:"ended_at"`
 }
 
 const columns = `c.id, c.uuid, c.account_id, coalesce(c.assistant_id, 0) AS assistant_id, coalesce(a.uuid, '') AS assistant_uuid,
@@ -50,7 +50,7 @@ func (r row) conversation() Conversation {
 	c := Conversation{ID: ID(r.ID), UUID: r.UUID, Owner: accounts.ID(r.Owner), Assistant: assistants.ID(r.Assistant), AssistantUUID: r.AssistantUUID,
 		AssistantName: r.AssistantName, Speaker: assistants.ID(r.Speaker), Type: r.Type, State: r.State, AIEnabled: r.AIEnabled,
 		Variables: r.Variables.V, Sender: Sender{Phone: r.SenderPhone, Name: r.SenderName}, Customer: Customer{r.CustomerPhone, r.CustomerName},
-		Messages: r.Messages, Cost: wire.Money(r.Cost), CreatedAt: r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time(),
+		Messages: r.Messages, Cost: value.Money(r.Cost), CreatedAt: r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time(),
 		LastMessageAt: r.LastMessageAt.Time(), EndedAt: r.EndedAt.Time(), switches: r.Switches}
 	if r.EndReason != nil {
 		c.EndReason = *r.EndReason
@@ -99,7 +99,7 @@ func (s *Chats) ByID(ctx context.Context, q db.Q, id ID) (Conversation, error) {
 }
 
 // Get finds a conversation of an account by uuid or id.
-func (s *Chats) Get(ctx context.Context, q db.Q, owner accounts.ID, ref wire.Ref) (Conversation, error) {
+func (s *Chats) Get(ctx context.Context, q db.Q, owner accounts.ID, ref value.Ref) (Conversation, error) {
 	return s.one(ctx, q, `c.account_id = $1 AND (c.id = $2 OR c.uuid = $3)`, int64(owner), ref.ID, ref.UUID)
 }
 
@@ -109,7 +109,7 @@ func (s *Chats) insert(ctx context.Context, tx *db.Tx, c *Conversation) error {
 	c.UpdatedAt, c.LastMessageAt = c.CreatedAt, c.CreatedAt
 	var variables *string
 	if c.Variables != nil {
-		b, err := wire.Marshal(c.Variables)
+		b, err := value.Marshal(c.Variables)
 		if err != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ func (s *Chats) append(ctx context.Context, tx *db.Tx, c *Conversation, e *Entry
 		if j.empty {
 			continue
 		}
-		b, err := wire.Marshal(j.v)
+		b, err := value.Marshal(j.v)
 		if err != nil {
 			return err
 		}
@@ -221,7 +221,7 @@ func (s *Chats) Since(ctx context.Context, q db.Q, id ID, entry int64) ([]Entry,
 // Filter narrows the list of conversations. Zero fields take everything.
 type Filter struct {
 	Type          string
-	Assistant     wire.Ref
+	Assistant     value.Ref
 	CustomerPhone string
 	SenderPhone   string
 	External      string
@@ -301,12 +301,12 @@ func (s *Chats) List(ctx context.Context, owner accounts.ID, f Filter, at Place,
 }
 
 // merge puts variables over those of a conversation, key by key.
-func (s *Chats) merge(ctx context.Context, tx *db.Tx, c *Conversation, with wire.Scalars) error {
+func (s *Chats) merge(ctx context.Context, tx *db.Tx, c *Conversation, with value.Scalars) error {
 	if len(with) == 0 {
 		return nil
 	}
 	all := c.Variables.With(with...)
-	b, err := wire.Marshal(all)
+	b, err := value.Marshal(all)
 	if err != nil {
 		return err
 	}

@@ -4,21 +4,22 @@ import (
 	"context"
 	"time"
 
-	"github.com/google/uuid"
 	"parley/accounts"
 	"parley/agent"
 	"parley/assistants"
 	"parley/db"
 	"parley/fault"
-	"parley/wire"
+	"parley/value"
+
+	"github.com/google/uuid"
 )
 
 // Start is a request for a conversation on a page.
 type Start struct {
 	Caller    accounts.ID // 0 without a key
-	Assistant wire.Ref
+	Assistant value.Ref
 	Type      string // Widget or Test
-	Variables wire.Scalars
+	Variables value.Scalars
 }
 
 // Begin opens a widget or test conversation with the assistant's greeting.
@@ -57,7 +58,7 @@ func (s *Chats) Begin(ctx context.Context, in Start) (Conversation, []Entry, err
 // hostOf finds the assistant that a page asks for. A test needs the owner's key; a widget anybody may open.
 func (s *Chats) hostOf(ctx context.Context, in Start) (assistants.Assistant, error) {
 	if in.Type == Test && in.Caller == 0 {
-		return assistants.Assistant{}, wire.ErrUnauthenticated
+		return assistants.Assistant{}, fault.ErrUnauthenticated
 	}
 	var a assistants.Assistant
 	err := error(ErrNoAssistant)
@@ -86,15 +87,15 @@ func AllowedOrigins(a assistants.Assistant) []string { return a.WidgetSettings.V
 func (s *Chats) values(c Conversation, a assistants.Assistant) agent.Values {
 	facts := agent.Facts{CustomerPhone: c.Customer.Phone, AssistantPhone: c.Sender.Phone, AssistantID: a.UUID, AssistantName: a.Name.V,
 		ConversationID: c.UUID, Now: s.db.Now().In(a.Location())}
-	var known wire.Scalars
+	var known value.Scalars
 	if c.Customer.Name != "" {
-		known = wire.Scalars{{Name: "customer_name", Value: c.Customer.Name}}
+		known = value.Scalars{{Name: "customer_name", Value: c.Customer.Name}}
 	}
 	return agent.Layer(facts.Values(), c.Variables, known, a.Variables.V)
 }
 
 // External finds or opens the api conversation of an assistant with a customer the caller names.
-func (s *Chats) External(ctx context.Context, a assistants.Assistant, customer string, variables wire.Scalars) (c Conversation, err error) {
+func (s *Chats) External(ctx context.Context, a assistants.Assistant, customer string, variables value.Scalars) (c Conversation, err error) {
 	err = s.db.Do(ctx, func(tx *db.Tx) error {
 		c, err = s.one(ctx, tx, `c.assistant_id = $1 AND c.external_identifier = $2 AND c.type = 'api'`, int64(a.ID), customer)
 		if err == nil {
@@ -146,7 +147,7 @@ func (s *Chats) Heard(ctx context.Context, tx *db.Tx, id ID, text string, files 
 }
 
 // Said stores what was sent to the customer over a channel, at its cost, and does what comes with it.
-func (s *Chats) Said(ctx context.Context, tx *db.Tx, id ID, o Outgoing, cost wire.Money) (Entry, error) {
+func (s *Chats) Said(ctx context.Context, tx *db.Tx, id ID, o Outgoing, cost value.Money) (Entry, error) {
 	c, err := s.ByID(ctx, tx, id)
 	if err != nil {
 		return Entry{}, err
@@ -162,7 +163,7 @@ func (s *Chats) Said(ctx context.Context, tx *db.Tx, id ID, o Outgoing, cost wir
 }
 
 // TemplateSent stores a template message; any ended conversation is open again.
-func (s *Chats) TemplateSent(ctx context.Context, tx *db.Tx, id ID, text string, cost wire.Money) (Entry, error) {
+func (s *Chats) TemplateSent(ctx context.Context, tx *db.Tx, id ID, text string, cost value.Money) (Entry, error) {
 	e, err := s.Said(ctx, tx, id, Outgoing{Text: text, Human: true}, cost)
 	if err != nil {
 		return e, err
@@ -172,11 +173,11 @@ func (s *Chats) TemplateSent(ctx context.Context, tx *db.Tx, id ID, text string,
 }
 
 // Refund takes a cost off a conversation.
-func (s *Chats) Refund(ctx context.Context, tx *db.Tx, id ID, cost wire.Money) error {
+func (s *Chats) Refund(ctx context.Context, tx *db.Tx, id ID, cost value.Money) error {
 	return s.spend(ctx, tx, id, -cost)
 }
 
-func (s *Chats) spend(ctx context.Context, tx *db.Tx, id ID, cost wire.Money) error {
+func (s *Chats) spend(ctx context.Context, tx *db.Tx, id ID, cost value.Money) error {
 	if cost == 0 {
 		return nil
 	}
@@ -193,7 +194,7 @@ func (s *Chats) Learn(ctx context.Context, q db.Q, id ID, customer Customer, sen
 }
 
 // SetAI switches the assistant on or off in a conversation. A reply that is being made is discarded when it is off.
-func (s *Chats) SetAI(ctx context.Context, owner accounts.ID, ref wire.Ref, on bool) error {
+func (s *Chats) SetAI(ctx context.Context, owner accounts.ID, ref value.Ref, on bool) error {
 	return s.db.Do(ctx, func(tx *db.Tx) error {
 		c, err := s.Get(ctx, tx, owner, ref)
 		if err != nil || c.AIEnabled == on {
@@ -209,7 +210,7 @@ func (s *Chats) SetAI(ctx context.Context, owner accounts.ID, ref wire.Ref, on b
 }
 
 // Say sends a person's words to the customer on the conversation's channel.
-func (s *Chats) Say(ctx context.Context, owner accounts.ID, ref wire.Ref, words string) error {
+func (s *Chats) Say(ctx context.Context, owner accounts.ID, ref value.Ref, words string) error {
 	c, err := s.Get(ctx, s.db, owner, ref)
 	if err != nil {
 		return err

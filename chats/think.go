@@ -8,7 +8,7 @@ import (
 
 	"parley/agent"
 	"parley/assistants"
-	"parley/wire"
+	"parley/value"
 )
 
 // thought is an answer before it is stored.
@@ -139,7 +139,7 @@ func (s *Chats) handOver(ctx context.Context, c Conversation, v agent.Values, t 
 	if c.switches+t.then.Switches >= maxSwitches {
 		return nil, errors.New("this conversation was handed over too often")
 	}
-	target, err := s.assistants.Get(ctx, s.db, c.Owner, wire.Ref{ID: spec.AssistantID.ID})
+	target, err := s.assistants.Get(ctx, s.db, c.Owner, value.Ref{ID: spec.AssistantID.ID})
 	if err != nil {
 		return nil, errors.New("the other assistant does not exist any more")
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"parley/db"
-	"parley/wire"
+	"parley/fault"
 )
 
 // turns wakes those who wait on this node; those on other nodes look again after a moment.
@@ -54,7 +54,7 @@ func (s *Chats) full(ctx context.Context, tx *db.Tx, id ID) (bool, error) {
 }
 
 // tooMany is the answer when it would.
-func tooMany() error { return wire.Quota{Limit: queue, Reset: time.Now().Add(time.Second)}.Refusal() }
+func tooMany() error { return fault.Exceeded(queue, time.Now().Add(time.Second)) }
 
 // await returns when every message before entry was answered or given up.
 func (s *Chats) await(ctx context.Context, id ID, entry int64) error {

@@ -8,14 +8,13 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"parley/value"
 	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"parley/wire"
 )
 
 var prefix = regexp.MustCompile(`^\+[1-9][0-9]{0,13}$`)
@@ -210,11 +209,11 @@ func (s *setting) shown() string {
 	case secret != "":
 		return "****"
 	}
-	switch value := v.Interface().(type) {
+	switch x := v.Interface().(type) {
 	case time.Duration:
-		return value.String()
-	case wire.Money:
-		return value.String()
+		return x.String()
+	case value.Money:
+		return x.String()
 	}
 	b, err := json.Marshal(v.Interface())
 	if err != nil {

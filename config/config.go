@@ -3,9 +3,8 @@
 package config
 
 import (
+	"parley/value"
 	"time"
-
-	"parley/wire"
 )
 
 // Config holds the effective settings. A field's key is the path of its tags: Clock.Mode is clock.mode and
@@ -75,8 +74,8 @@ type Config struct {
 	} `key:"plan"`
 	Prices Prices `key:"prices"`
 	Rates  struct {
-		File     string     `key:"file" doc:"prices by destination prefix; empty = the shipped table"`
-		OwnTrunk wire.Money `key:"own_trunk" doc:"per started minute over an own trunk"`
+		File     string      `key:"file" doc:"prices by destination prefix; empty = the shipped table"`
+		OwnTrunk value.Money `key:"own_trunk" doc:"per started minute over an own trunk"`
 	} `key:"rates"`
 
 	Models        Models `key:"models"`
@@ -122,29 +121,29 @@ type Telephony struct {
 
 // Billing is how accounts pay.
 type Billing struct {
-	Enforce         bool       `key:"enforce" doc:"false: costs are booked, nothing is refused for balance"`
-	StartingBalance wire.Money `key:"starting_balance" doc:"of the installation's first account, in its unit"`
-	Currency        string     `key:"currency" check:"currency"`
+	Enforce         bool        `key:"enforce" doc:"false: costs are booked, nothing is refused for balance"`
+	StartingBalance value.Money `key:"starting_balance" doc:"of the installation's first account, in its unit"`
+	Currency        string      `key:"currency" check:"currency"`
 }
 
 // Plan is what an account may have.
 type Plan struct {
-	MaxCampaigns        *int       `key:"max_campaigns" min:"0"`
-	MaxAssistants       *int       `key:"max_assistants" min:"0"`
-	MaxTools            *int       `key:"max_tools" min:"0"`
-	ParallelPerCampaign int        `key:"parallel_per_campaign" min:"1" max:"10"`
-	ParallelPerAccount  int        `key:"parallel_per_account" min:"1"`
-	MinutePrice         wire.Money `key:"minute_price"`
+	MaxCampaigns        *int        `key:"max_campaigns" min:"0"`
+	MaxAssistants       *int        `key:"max_assistants" min:"0"`
+	MaxTools            *int        `key:"max_tools" min:"0"`
+	ParallelPerCampaign int         `key:"parallel_per_campaign" min:"1" max:"10"`
+	ParallelPerAccount  int         `key:"parallel_per_account" min:"1"`
+	MinutePrice         value.Money `key:"minute_price"`
 }
 
 // Prices are per message.
 type Prices struct {
-	ChatMessage            wire.Money `key:"chat_message"`
-	WhatsAppMarketing      wire.Money `key:"whatsapp_marketing"`
-	WhatsAppUtility        wire.Money `key:"whatsapp_utility"`
-	WhatsAppAuthentication wire.Money `key:"whatsapp_authentication"`
-	WhatsAppFreeform       wire.Money `key:"whatsapp_freeform"`
-	SMS                    wire.Money `key:"sms"`
+	ChatMessage            value.Money `key:"chat_message"`
+	WhatsAppMarketing      value.Money `key:"whatsapp_marketing"`
+	WhatsAppUtility        value.Money `key:"whatsapp_utility"`
+	WhatsAppAuthentication value.Money `key:"whatsapp_authentication"`
+	WhatsAppFreeform       value.Money `key:"whatsapp_freeform"`
+	SMS                    value.Money `key:"sms"`
 }
 
 // Models name the models of new settings; empty = the built-in engines.
@@ -180,8 +179,8 @@ func Default() *Config {
 	c.Simulator.Enabled = "auto"
 	c.Compat.FieldAliases = calendarSpellings()
 	c.Limits.PerKeyPerMinute, c.Limits.CallsPerMinute = 600, 600
-	c.Billing = Billing{Enforce: true, StartingBalance: 10000 * wire.MoneyUnit, Currency: "USD"}
-	c.Plan.Default = Plan{ParallelPerCampaign: 10, ParallelPerAccount: 100, MinutePrice: wire.MoneyUnit / 10}
+	c.Billing = Billing{Enforce: true, StartingBalance: 10000 * value.MoneyUnit, Currency: "USD"}
+	c.Plan.Default = Plan{ParallelPerCampaign: 10, ParallelPerAccount: 100, MinutePrice: value.MoneyUnit / 10}
 	c.Prices = Prices{ChatMessage: cents(1), WhatsAppMarketing: cents(8), WhatsAppUtility: cents(3),
 		WhatsAppAuthentication: cents(3), WhatsAppFreeform: cents(1) / 2, SMS: cents(5)}
 	c.Conversations.PublicHistory = "widget"
@@ -192,7 +191,7 @@ func Default() *Config {
 	return c
 }
 
-func cents(n wire.Money) wire.Money { return n * wire.MoneyUnit / 100 }
+func cents(n value.Money) value.Money { return n * value.MoneyUnit / 100 }
 
 // calendarSpellings maps the calendar vendor's spellings to the calendar_* fields.
 func calendarSpellings() map[string]string {

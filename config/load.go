@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"parley/value"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -14,7 +15,6 @@ import (
 	"github.com/knadh/koanf/parsers/yaml"
 	"github.com/knadh/koanf/providers/rawbytes"
 	"github.com/knadh/koanf/v2"
-	"parley/wire"
 )
 
 // Source is where settings come from.
@@ -175,8 +175,8 @@ func assign(v reflect.Value, raw any) error {
 	switch v.Interface().(type) {
 	case time.Duration:
 		return assignDuration(v, raw)
-	case wire.Money:
-		m, err := wire.ParseMoney(plain(raw))
+	case value.Money:
+		m, err := value.ParseMoney(plain(raw))
 		if err != nil || m < 0 {
 			return fmt.Errorf("must be an amount, not %q", plain(raw))
 		}

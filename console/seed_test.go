@@ -11,8 +11,8 @@ import (
 	"parley/assistants"
 	"parley/calls"
 	"parley/db"
+	"parley/value"
 	"parley/webhooks"
-	"parley/wire"
 )
 
 // view is something a person looks at: a page, and what was pressed there.
@@ -98,7 +98,7 @@ func talked(t *testing.T, s site) string {
 	t.Helper()
 	ctx := t.Context()
 	c, err := s.House.Calls.Create(ctx, s.DB, calls.NewCall{Owner: first(t, s), Type: calls.Inbound, ClientPhone: "+491701234567", AssistantPhone: "+14155550100", AssistantName: "Desk",
-		Currency: "USD", Variables: wire.Scalars{{Name: "customer_name", Value: "Mia"}}, Snapshot: calls.Snapshot{Schema: []assistants.SchemaItem{{Name: "sold", Type: "bool", Description: "Whether a map was sold."}}}})
+		Currency: "USD", Variables: value.Scalars{{Name: "customer_name", Value: "Mia"}}, Snapshot: calls.Snapshot{Schema: []assistants.SchemaItem{{Name: "sold", Type: "bool", Description: "Whether a map was sold."}}}})
 	must(t, err)
 	c, err = s.House.Calls.Answers(ctx, s.DB, c.ID)
 	must(t, err)
@@ -127,7 +127,7 @@ func talked(t *testing.T, s site) string {
 		if c, err = s.House.Calls.End(ctx, tx, c.ID, calls.Over{Reason: calls.CustomerHangup, At: at(21_000), AISeconds: 21, Spoke: true}); err != nil {
 			return err
 		}
-		c.Evaluation.V, c.Variables.V, c.AICost, c.CarrierCost = wire.Scalars{{Name: "sold", Value: true}}, wire.Scalars{{Name: "sold", Value: true}, {Name: "keypad_input", Value: "12"}}, 5_000_000, 1_000_000
+		c.Evaluation.V, c.Variables.V, c.AICost, c.CarrierCost = value.Scalars{{Name: "sold", Value: true}}, value.Scalars{{Name: "sold", Value: true}, {Name: "keypad_input", Value: "12"}}, 5_000_000, 1_000_000
 		_, err = s.House.Calls.Finish(ctx, tx, c)
 		return err
 	}))

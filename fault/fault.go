@@ -4,6 +4,8 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"math"
+	"time"
 )
 
 // Kind says what went wrong in the customer's terms; the wire layer turns it into an HTTP status.
@@ -23,6 +25,7 @@ const (
 	Invalid                  // 422
 	TooMany                  // 429
 	Unavailable              // 503
+	NotAllowed               // 405
 )
 
 // Field is the first failed rule of one input field.
@@ -40,6 +43,8 @@ type Fault struct {
 	Extra      map[string]any // further top-level keys of the answer
 	RetryAfter int            // seconds, 0 = none
 	Limit      int            // for TooMany: how many are allowed
+	Reset      time.Time      // for TooMany: when, where RetryAfter is too coarse
+	General    bool           // worded {"message":…} in every area, like the failures that any route can give
 	Cause      error          // for the log only
 }
 
@@ -57,6 +62,35 @@ func Full(limit, retryAfter int, message string) *Fault {
 func Wrap(cause error, code, message string) *Fault {
 	return &Fault{Kind: Internal, Code: code, Message: message, Cause: cause}
 }
+
+// ErrUnauthenticated is the answer to a missing or bad credential, the same in every area.
+var ErrUnauthenticated error = General(Unauthorized, "Unauthenticated.")
+
+// General makes a fault that is worded alike in every area.
+func General(k Kind, format string, args ...any) *Fault {
+	return &Fault{Kind: k, Message: fmt.Sprintf(format, args...), General: true}
+}
+
+// Exceeded makes the TooMany fault of a rate limit: limit requests are allowed, the next one at reset.
+func Exceeded(limit int, reset time.Time) *Fault {
+	wait := max(1, int(math.Ceil(time.Until(reset).Seconds())))
+	return &Fault{Kind: TooMany, Message: "Too many requests. Wait the stated seconds, then try again.",
+		General: true, Limit: limit, RetryAfter: wait, Reset: reset}
+}
+
+// Final marks an error as the outcome of an effect that took place: an idempotent route stores its answer.
+// Other errors leave nothing behind, so that the request may be repeated under the same key.
+func Final(err error) error { return final{err} }
+
+// IsFinal reports an error that [Final] marked.
+func IsFinal(err error) bool {
+	_, ok := errors.AsType[final](err)
+	return ok
+}
+
+type final struct{ error }
+
+func (f final) Unwrap() error { return f.error }
 
 func (f *Fault) Error() string {
 	if f.Cause != nil {

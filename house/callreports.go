@@ -6,8 +6,9 @@ import (
 
 	"parley/calls"
 	"parley/db"
+	"parley/fault"
+	"parley/value"
 	"parley/webhooks"
-	"parley/wire"
 )
 
 // ReportCall queues the webhooks of a call that reached its final state, in the transaction that makes it final.
@@ -20,7 +21,7 @@ func (h *House) ReportCall(ctx context.Context, tx *db.Tx, c calls.Call) error {
 		return nil
 	}
 	if c.RequestID != nil {
-		ctx = wire.WithRequestID(ctx, *c.RequestID)
+		ctx = fault.WithRequestID(ctx, *c.RequestID)
 	}
 	body, err := h.callBody(ctx, tx, c)
 	if err != nil {
@@ -44,7 +45,7 @@ func (h *House) ReportCall(ctx context.Context, tx *db.Tx, c calls.Call) error {
 func (h *House) callBody(ctx context.Context, tx *db.Tx, c calls.Call) (webhooks.Call, error) {
 	b := webhooks.Call{ID: int64(c.ID), CustomerPhone: c.ClientPhone, AssistantPhone: c.AssistantPhone, Duration: c.Seconds, Status: string(c.Status),
 		ExtractedVariables: c.Evaluation.V, InputVariables: c.InputVariables.V, Transcript: c.Transcript(),
-		CreatedAt: wire.At(c.CreatedAt.Time()), FinishedAt: wire.At(c.EndedAt.Time()), Type: string(c.Type), AssistantUUID: c.Snapshot.V.AssistantUUID,
+		CreatedAt: value.At(c.CreatedAt.Time()), FinishedAt: value.At(c.EndedAt.Time()), Type: string(c.Type), AssistantUUID: c.Snapshot.V.AssistantUUID,
 		UUID: c.UUID, AnsweredBy: string(c.AnsweredBy), FormattedTranscript: c.Formatted(), TranscriptEntries: transcriptEntries(c),
 		Variables: c.Variables.V, TotalCost: c.TotalCost()}
 	if c.AssistantID != nil {
@@ -54,9 +55,9 @@ func (h *House) callBody(ctx context.Context, tx *db.Tx, c calls.Call) (webhooks
 		b.EndedReason = string(*c.Reason)
 	}
 	if c.Snapshot.V.Webhook.Recording {
-		b.RecordingURL = &wire.Opt[string]{Set: true, Null: true}
+		b.RecordingURL = &value.Opt[string]{Set: true, Null: true}
 		if c.Recording != nil {
-			*b.RecordingURL = wire.Some(h.base() + "/media/" + *c.Recording)
+			*b.RecordingURL = value.Some(h.base() + "/media/" + *c.Recording)
 		}
 	}
 	if c.LeadID == nil || h.LeadOf == nil {

@@ -15,7 +15,7 @@ import (
 	"parley/numbers"
 	"parley/sim"
 	"parley/switchboard"
-	"parley/wire"
+	"parley/value"
 )
 
 // calls: their records, and the switchboard that holds them. Its dialler is set by who has the telephone line.
@@ -132,7 +132,7 @@ type callFunds struct {
 func callMoney(c calls.Call) string { return fmt.Sprintf("call:%d", c.ID) }
 
 // rate is what a minute of the call costs to carry: web calls nothing, own trunks their own rate.
-func (f callFunds) rate(c calls.Call) wire.Money {
+func (f callFunds) rate(c calls.Call) value.Money {
 	switch {
 	case c.Type == calls.Web || c.ClientPhone == nil:
 		return 0
@@ -152,7 +152,7 @@ func (f callFunds) Hold(ctx context.Context, tx *db.Tx, c calls.Call, most time.
 }
 
 // price is what a call would be charged if it ended now.
-func (f callFunds) price(ctx context.Context, c calls.Call, now time.Time) (ai, carrier wire.Money, err error) {
+func (f callFunds) price(ctx context.Context, c calls.Call, now time.Time) (ai, carrier value.Money, err error) {
 	if !c.Answered() {
 		return 0, 0, nil
 	}
@@ -165,7 +165,7 @@ func (f callFunds) price(ctx context.Context, c calls.Call, now time.Time) (ai, 
 	return talk.Money, line.Money, err
 }
 
-func (f callFunds) Charge(ctx context.Context, tx *db.Tx, c calls.Call) (ai, carrier wire.Money, err error) {
+func (f callFunds) Charge(ctx context.Context, tx *db.Tx, c calls.Call) (ai, carrier value.Money, err error) {
 	if !c.Answered() {
 		return 0, 0, f.billing.Release(ctx, tx, c.Owner, callMoney(c))
 	}

@@ -14,7 +14,7 @@ import (
 	"parley/jobs"
 	"parley/numbers"
 	"parley/switchboard"
-	"parley/wire"
+	"parley/value"
 )
 
 // campaigns: lists of people to call.
@@ -48,7 +48,7 @@ type campaignWorld struct{ h *House }
 // Place records a call of a lead and queues its dialling.
 func (w campaignWorld) Place(ctx context.Context, tx *db.Tx, a campaigns.Attempt) (int64, error) {
 	call, err := w.h.Switchboard.Place(ctx, tx, switchboard.Order{
-		Owner: accounts.ID(a.Owner), Assistant: wire.Ref{ID: a.AssistantID}, Phone: a.Phone, Variables: a.Variables,
+		Owner: accounts.ID(a.Owner), Assistant: value.Ref{ID: a.AssistantID}, Phone: a.Phone, Variables: a.Variables,
 		CampaignID: int64(a.CampaignID), CampaignName: a.Name, LeadID: int64(a.LeadID), DialNo: a.DialNo, NumberID: a.NumberID,
 	})
 	return int64(call.ID), refusedPlace(err)
@@ -121,7 +121,7 @@ func (w campaignWorld) Blocked(ctx context.Context, q db.Q, owner int64, phones 
 
 // ForCampaign is what a campaign must know of its assistant.
 func (w campaignWorld) ForCampaign(ctx context.Context, q db.Q, owner, id int64) (campaigns.Assistant, error) {
-	a, err := w.h.Assistants.Get(ctx, q, accounts.ID(owner), wire.Ref{ID: id})
+	a, err := w.h.Assistants.Get(ctx, q, accounts.ID(owner), value.Ref{ID: id})
 	if err != nil {
 		return campaigns.Assistant{}, err
 	}
@@ -173,10 +173,10 @@ func (h *House) settleCampaign(ctx context.Context, tx *db.Tx, c calls.Call) err
 type shownLead struct {
 	ID        campaigns.LeadID     `json:"id"`
 	Phone     string               `json:"phone_number"`
-	Variables wire.Scalars         `json:"variables"`
+	Variables value.Scalars        `json:"variables"`
 	Status    campaigns.LeadStatus `json:"status"`
-	CreatedAt wire.Time            `json:"created_at"`
-	UpdatedAt wire.Time            `json:"updated_at"`
+	CreatedAt value.Time           `json:"created_at"`
+	UpdatedAt value.Time           `json:"updated_at"`
 	Campaign  shownCampaign        `json:"campaign"`
 }
 
@@ -190,8 +190,8 @@ type shownCampaign struct {
 	Parallel   int              `json:"max_calls_in_parallel"`
 	MaxRetries int              `json:"max_retries"`
 	Interval   int              `json:"retry_interval"`
-	CreatedAt  wire.Time        `json:"created_at"`
-	UpdatedAt  wire.Time        `json:"updated_at"`
+	CreatedAt  value.Time       `json:"created_at"`
+	UpdatedAt  value.Time       `json:"updated_at"`
 }
 
 // leadOf reads lead and campaign of a call; what was removed meanwhile is null.
@@ -208,6 +208,6 @@ func (h *House) leadOf(ctx context.Context, q db.Q, c calls.Call) (lead, campaig
 		return nil, nil, missing(err)
 	}
 	s := one.Settings.V
-	shown := shownCampaign{one.ID, one.Name, one.Status, s.Start + ":00", s.End + ":00", s.Days, s.MaxParallel, s.MaxRetries, s.RetryInterval, wire.At(one.CreatedAt.Time()), wire.At(one.UpdatedAt.Time())}
-	return shownLead{l.ID, l.Phone, l.Variables.V, l.Status, wire.At(l.CreatedAt.Time()), wire.At(l.UpdatedAt.Time()), shown}, shown, nil
+	shown := shownCampaign{one.ID, one.Name, one.Status, s.Start + ":00", s.End + ":00", s.Days, s.MaxParallel, s.MaxRetries, s.RetryInterval, value.At(one.CreatedAt.Time()), value.At(one.UpdatedAt.Time())}
+	return shownLead{l.ID, l.Phone, l.Variables.V, l.Status, value.At(l.CreatedAt.Time()), value.At(l.UpdatedAt.Time()), shown}, shown, nil
 }

@@ -17,8 +17,8 @@ import (
 	"parley/db"
 	"parley/knowledge"
 	"parley/tools"
+	"parley/value"
 	"parley/webhooks"
-	"parley/wire"
 )
 
 // tools: customers' own functions.
@@ -73,7 +73,7 @@ func (h *House) chatMoney() chats.Money {
 		Afford: func(ctx context.Context, q db.Q, owner accounts.ID) error {
 			return h.Billing.Afford(ctx, q, owner, price)
 		},
-		Charge: func(ctx context.Context, tx *db.Tx, talk chats.Conversation, entry int64) (wire.Money, error) {
+		Charge: func(ctx context.Context, tx *db.Tx, talk chats.Conversation, entry int64) (value.Money, error) {
 			on := int64(talk.Assistant)
 			bill, err := h.Billing.Charge(ctx, tx, talk.Owner, fmt.Sprintf("chat:%d", entry), billing.Item{Kind: billing.ChatMessage, Money: price, Assistant: &on})
 			return bill.Money, err

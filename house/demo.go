@@ -7,7 +7,7 @@ import (
 	"parley/accounts"
 	"parley/assistants"
 	"parley/catalog"
-	"parley/wire"
+	"parley/value"
 )
 
 // firstVisit gives an account that never had an assistant one to talk to, when its owner opens the console. A demo that was deleted does not come back.
@@ -23,11 +23,11 @@ func (h *House) firstVisit(ctx context.Context, owner accounts.ID) error {
 		return nil // nothing here can hold a conversation
 	}
 	f := assistants.Fields{
-		Name: wire.Some("Demo: Harbour Bikes"), Type: wire.Some("inbound"), Mode: wire.Some(string(catalog.Pipeline)),
-		VoiceID: wire.Some(voice.ID), LanguageID: wire.Some(english), LLMModelID: wire.Some(model), Timezone: wire.Some("UTC"),
-		InitialMessage: wire.Some("Hello, this is Harbour Bikes. How can I help you?"),
-		SystemPrompt:   wire.Some(demoPrompt), Record: wire.Some(true),
-		PostCallSchema: wire.Some([]assistants.SchemaItem{
+		Name: value.Some("Demo: Harbour Bikes"), Type: value.Some("inbound"), Mode: value.Some(string(catalog.Pipeline)),
+		VoiceID: value.Some(voice.ID), LanguageID: value.Some(english), LLMModelID: value.Some(model), Timezone: value.Some("UTC"),
+		InitialMessage: value.Some("Hello, this is Harbour Bikes. How can I help you?"),
+		SystemPrompt:   value.Some(demoPrompt), Record: value.Some(true),
+		PostCallSchema: value.Some([]assistants.SchemaItem{
 			{Name: "topic", Type: "string", Description: "What the caller wanted"},
 			{Name: "call_back", Type: "bool", Description: "Whether the caller wants to be called back"},
 		}),

@@ -23,8 +23,8 @@ import (
 	"parley/lines"
 	"parley/providers/builtin/responder"
 	"parley/switchboard"
+	"parley/value"
 	"parley/voice"
-	"parley/wire"
 )
 
 // busy is a telephone network where nobody has time.
@@ -116,19 +116,19 @@ func TestLocksAreTakenInOneOrder(t *testing.T) {
 		meanwhile(func(int) { must(s.DB.FoldCounts(ctx)) })
 	}
 	many(func(i int) {
-		_, err := h.Switchboard.Place(ctx, s.DB, switchboard.Order{Owner: owner, Assistant: wire.Ref{ID: desk}, Phone: "+491701234567"})
+		_, err := h.Switchboard.Place(ctx, s.DB, switchboard.Order{Owner: owner, Assistant: value.Ref{ID: desk}, Phone: "+491701234567"})
 		if err != nil && !fault.Is(err, fault.TooMany) {
 			t.Error(err)
 		}
 	})
 	many(func(i int) {
 		do(func(tx *db.Tx) error {
-			return h.Billing.Credit(ctx, tx, owner, "top_up", fmt.Sprint("t", i), wire.MoneyUnit, "")
+			return h.Billing.Credit(ctx, tx, owner, "top_up", fmt.Sprint("t", i), value.MoneyUnit, "")
 		})
 	})
 	many(func(i int) {
 		ref := fmt.Sprint("message:", i)
-		do(func(tx *db.Tx) error { return h.Billing.Hold(ctx, tx, owner, ref, wire.MoneyUnit) })
+		do(func(tx *db.Tx) error { return h.Billing.Hold(ctx, tx, owner, ref, value.MoneyUnit) })
 		do(func(tx *db.Tx) error { return h.Billing.Release(ctx, tx, owner, ref) })
 	})
 	meanwhile(func(int) {

@@ -11,19 +11,19 @@ import (
 	"parley/numbers"
 	"parley/providers/whatsapp"
 	"parley/sim"
+	"parley/value"
 	"parley/webhooks"
-	"parley/wire"
 )
 
 // ledger books messages.
 type ledger struct{ *billing.Billing }
 
 func (l ledger) Hold(ctx context.Context, tx *db.Tx, owner int64, ref string, price int64) error {
-	return l.Billing.Hold(ctx, tx, accounts.ID(owner), ref, wire.Money(price))
+	return l.Billing.Hold(ctx, tx, accounts.ID(owner), ref, value.Money(price))
 }
 
 func (l ledger) Settle(ctx context.Context, tx *db.Tx, owner int64, ref, kind string, price int64, assistant *int64) error {
-	_, err := l.Billing.Settle(ctx, tx, accounts.ID(owner), ref, billing.Item{Kind: kind, Money: wire.Money(price), Assistant: assistant})
+	_, err := l.Billing.Settle(ctx, tx, accounts.ID(owner), ref, billing.Item{Kind: kind, Money: value.Money(price), Assistant: assistant})
 	return err
 }
 
@@ -113,9 +113,9 @@ func (h *House) reportReceipt(ctx context.Context, tx *db.Tx, r messaging.Receip
 	m := r.Message
 	body := webhooks.Status{Event: webhooks.MessageStatus, WhatsAppMessageID: m.ID, MessageSID: m.SID, ConversationID: r.Talk.UUID, AssistantID: some(r.Talk.AssistantUUID),
 		Sender: webhooks.StatusSender{ID: r.Sender.ID, PhoneNumber: r.Sender.Phone, DisplayName: r.Sender.DisplayName}, To: m.Phone, From: r.Sender.Phone, Direction: "outbound",
-		Status: string(m.Status), ErrorCode: m.ErrorCode, ErrorMessage: m.ErrorText, ErrorDescription: r.Details, At: wire.At(r.At)}
+		Status: string(m.Status), ErrorCode: m.ErrorCode, ErrorMessage: m.ErrorText, ErrorDescription: r.Details, At: value.At(r.At)}
 	if r.Provider != nil {
-		body.ProviderAt = wire.At(*r.Provider)
+		body.ProviderAt = value.At(*r.Provider)
 	}
 	return h.Webhooks.Add(ctx, tx, webhooks.Event{Owner: accounts.ID(m.Owner), Name: webhooks.MessageStatus, URL: r.Sender.ReceiptsURL,
 		ConversationID: int64(r.Talk.ID), MessageID: m.ID, SenderID: r.Sender.ID, Payload: body})

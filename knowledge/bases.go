@@ -8,13 +8,13 @@ import (
 
 	"parley/accounts"
 	"parley/db"
-	"parley/wire"
+	"parley/value"
 )
 
 // BaseChange is the input of create and update; what is absent stays.
 type BaseChange struct {
-	Name        wire.Opt[string] `json:"name" rule:"max=255"`
-	Description wire.Opt[string] `json:"description" rule:"null max=255"`
+	Name        value.Opt[string] `json:"name" rule:"max=255"`
+	Description value.Opt[string] `json:"description" rule:"null max=255"`
 }
 
 type baseRow struct {

@@ -14,7 +14,7 @@ import (
 	"parley/fault"
 	"parley/jobs"
 	"parley/knowledge/extract"
-	"parley/wire"
+	"parley/value"
 )
 
 // NewDocument is the input of create. File is open for reading when the type is a file's.
@@ -32,8 +32,8 @@ type NewDocument struct {
 
 // DocumentChange is the input of update; what is absent stays.
 type DocumentChange struct {
-	Name        wire.Opt[string] `json:"name" rule:"max=255"`
-	Description wire.Opt[string] `json:"description" rule:"null max=255"`
+	Name        value.Opt[string] `json:"name" rule:"max=255"`
+	Description value.Opt[string] `json:"description" rule:"null max=255"`
 }
 
 type docRow struct {

@@ -10,7 +10,7 @@ import (
 	"parley/db/dbtest"
 	"parley/jobs"
 	"parley/knowledge"
-	"parley/wire"
+	"parley/value"
 )
 
 func TestBases(t *testing.T) {
@@ -28,11 +28,11 @@ func TestBases(t *testing.T) {
 				t.Errorf("search %q: %v %v", search, got, err)
 			}
 		}
-		b, err := l.room.UpdateBase(l.ctx, l.ada, first, knowledge.BaseChange{Description: wire.Some("Rules")})
+		b, err := l.room.UpdateBase(l.ctx, l.ada, first, knowledge.BaseChange{Description: value.Some("Rules")})
 		if err != nil || b.Name != "Hotel" || *b.Description != "Rules" || b.Status != "empty" {
 			t.Errorf("%+v %v", b, err)
 		}
-		b, err = l.room.UpdateBase(l.ctx, l.ada, first, knowledge.BaseChange{Description: wire.Opt[string]{Set: true, Null: true}})
+		b, err = l.room.UpdateBase(l.ctx, l.ada, first, knowledge.BaseChange{Description: value.Opt[string]{Set: true, Null: true}})
 		if err != nil || b.Description != nil {
 			t.Errorf("null clears: %+v %v", b, err)
 		}
@@ -91,7 +91,7 @@ func TestLifeOfADocument(t *testing.T) {
 			t.Error(err)
 		}
 
-		renamed, err := l.room.UpdateDocument(l.ctx, l.ada, base, doc.ID, knowledge.DocumentChange{Name: wire.Some("House rules")})
+		renamed, err := l.room.UpdateDocument(l.ctx, l.ada, base, doc.ID, knowledge.DocumentChange{Name: value.Some("House rules")})
 		if err != nil || renamed.Name != "House rules" {
 			t.Errorf("%+v %v", renamed, err)
 		}

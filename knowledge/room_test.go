@@ -17,7 +17,7 @@ import (
 	"parley/jobs"
 	"parley/knowledge"
 	"parley/knowledge/extract"
-	"parley/wire"
+	"parley/value"
 )
 
 func TestMain(m *testing.M) {
@@ -108,7 +108,7 @@ func (l *lab) work() *lab {
 
 func (l *lab) base(owner accounts.ID, name string) knowledge.ID {
 	l.t.Helper()
-	b, err := l.room.CreateBase(l.ctx, owner, knowledge.BaseChange{Name: wire.Some(name)})
+	b, err := l.room.CreateBase(l.ctx, owner, knowledge.BaseChange{Name: value.Some(name)})
 	if err != nil {
 		l.t.Fatal(err)
 	}

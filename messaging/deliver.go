@@ -13,7 +13,7 @@ import (
 	"parley/db"
 	"parley/fault"
 	"parley/jobs"
-	"parley/wire"
+	"parley/value"
 )
 
 // draft is what a message brings into its conversation once the platform has accepted it.
@@ -45,7 +45,7 @@ func (m *Messaging) deliver(ctx context.Context, msg Message, o Outgoing, rate s
 	stop()
 	ctx = context.WithoutCancel(ctx) // the platform has answered: the record is made whether or not the client still waits
 	if err != nil {
-		return Receipted{}, wire.Final(errors.Join(m.refused(ctx, msg, o, err), carrierFault(err)))
+		return Receipted{}, fault.Final(errors.Join(m.refused(ctx, msg, o, err), carrierFault(err)))
 	}
 	var r Receipted
 	err = m.DB.Do(ctx, func(tx *db.Tx) (err error) {
@@ -135,12 +135,12 @@ func (m *Messaging) accepted(ctx context.Context, tx *db.Tx, msg Message, sid st
 	}
 	var entry chats.Entry
 	if msg.Initiated {
-		entry, err = m.Chats.TemplateSent(ctx, tx, r.Talk.ID, msg.Text, wire.Money(msg.Price))
+		entry, err = m.Chats.TemplateSent(ctx, tx, r.Talk.ID, msg.Text, value.Money(msg.Price))
 		if !c.window(tx.Now()).Open() {
 			c.EndsAt = db.At(tx.Now().Add(WindowSpan))
 		}
 	} else {
-		entry, err = m.Chats.Said(ctx, tx, r.Talk.ID, d.Said, wire.Money(msg.Price))
+		entry, err = m.Chats.Said(ctx, tx, r.Talk.ID, d.Said, value.Money(msg.Price))
 	}
 	if err != nil {
 		return r, err

@@ -20,6 +20,7 @@ import (
 	"parley/db/dbtest"
 	"parley/jobs"
 	"parley/messaging"
+	"parley/value"
 	"parley/wire"
 )
 
@@ -61,11 +62,11 @@ func (p *platform) all() []messaging.Outgoing {
 type ledger struct{ *billing.Billing }
 
 func (l ledger) Hold(ctx context.Context, tx *db.Tx, owner int64, ref string, price int64) error {
-	return l.Billing.Hold(ctx, tx, accounts.ID(owner), ref, wire.Money(price))
+	return l.Billing.Hold(ctx, tx, accounts.ID(owner), ref, value.Money(price))
 }
 
 func (l ledger) Settle(ctx context.Context, tx *db.Tx, owner int64, ref, kind string, price int64, assistant *int64) error {
-	_, err := l.Billing.Settle(ctx, tx, accounts.ID(owner), ref, billing.Item{Kind: kind, Money: wire.Money(price), Assistant: assistant})
+	_, err := l.Billing.Settle(ctx, tx, accounts.ID(owner), ref, billing.Item{Kind: kind, Money: value.Money(price), Assistant: assistant})
 	return err
 }
 
@@ -119,12 +120,12 @@ func newLab(t *testing.T, d *db.DB) *lab {
 	t.Helper()
 	ctx := t.Context()
 	l := &lab{t: t, d: d, runner: jobs.NewRunner(d), platform: &platform{}, receipts: make(chan messaging.DeliveryStatus, 100)}
-	people := accounts.New(d, accounts.Plan{MinutePrice: wire.MoneyUnit / 10})
+	people := accounts.New(d, accounts.Plan{MinutePrice: value.MoneyUnit / 10})
 	ada, err := people.Create(ctx, d, accounts.Draft{Name: "Ada", Email: "ada@p.example"})
 	l.must(err)
 	l.billing = billing.New(people, billing.Settings{Enforce: true, Currency: "USD"})
 	l.must(d.Do(ctx, func(tx *db.Tx) error {
-		return l.billing.Credit(ctx, tx, ada.ID, "test", "start", 100*wire.MoneyUnit, "")
+		return l.billing.Credit(ctx, tx, ada.ID, "test", "start", 100*value.MoneyUnit, "")
 	}))
 	c, err := catalog.Open(ctx, d, catalog.Offer{
 		Synthesizers: []catalog.NewSynthesizer{{Code: "builtin", Voices: []catalog.NewVoice{{Code: "slt"}}}},
@@ -199,7 +200,7 @@ func (l *lab) send(to string) (messaging.Receipted, error) {
 }
 
 // wantMoney fails unless the account has so much, and so much of it set aside.
-func (l *lab) wantMoney(total, held wire.Money) {
+func (l *lab) wantMoney(total, held value.Money) {
 	l.t.Helper()
 	bal, err := l.billing.Balance(l.t.Context(), l.d, accounts.ID(l.sender.Owner))
 	if err != nil || bal.Total != total || bal.Held != held {

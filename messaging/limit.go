@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"parley/db"
-	"parley/wire"
+	"parley/fault"
 )
 
 // Rate admits five sends of a kind in any second of real time, exactly, however many processes ask: the last five times
@@ -27,32 +27,38 @@ type times struct {
 	T5 int64 `db:"t5"`
 }
 
-// quota is the state of the limit at a moment: the next send needs the oldest of the five to be a second old.
-func (t times) quota(now time.Time) wire.Quota {
-	q := wire.Quota{Limit: PerSecond, Allowed: true, Reset: now}
+// Left is what remains of the limit: how many sends are admitted now, or with none, when the next one is.
+type Left struct {
+	Remaining int
+	Reset     time.Time
+}
+
+// left is the state of the limit at a moment: the next send needs the oldest of the five to be a second old.
+func (t times) left(now time.Time) Left {
+	q := Left{Reset: now}
 	for _, at := range []int64{t.T1, t.T2, t.T3, t.T4, t.T5} {
 		if at <= now.UnixMicro()-1_000_000 {
 			q.Remaining++
 		}
 	}
 	if q.Remaining == 0 {
-		q.Allowed, q.Reset = false, time.UnixMicro(t.T1).Add(time.Second)
+		q.Reset = time.UnixMicro(t.T1).Add(time.Second)
 	}
 	return q
 }
 
 // Peek tells whether a send would be admitted now, without counting it.
-func (r Rate) Peek(ctx context.Context, owner int64) (wire.Quota, error) {
+func (r Rate) Peek(ctx context.Context, owner int64) (Left, error) {
 	return r.peek(ctx, r.DB, owner)
 }
 
-func (r Rate) peek(ctx context.Context, q db.Q, owner int64) (wire.Quota, error) {
+func (r Rate) peek(ctx context.Context, q db.Q, owner int64) (Left, error) {
 	var t times
 	err := q.Get(ctx, &t, `SELECT t1, t2, t3, t4, t5 FROM send_rates WHERE account_id = $1 AND kind = $2`, owner, r.Kind)
 	if errors.Is(err, db.ErrNone) {
 		err = nil
 	}
-	return t.quota(time.Now()), err
+	return t.left(time.Now()), err
 }
 
 // Take counts one send, or refuses it. In a transaction that fails afterwards the send was not counted.
@@ -65,10 +71,9 @@ func (r Rate) Take(ctx context.Context, q db.Q, owner int64) error {
 	if err != nil || n > 0 {
 		return err
 	}
-	quota, err := r.peek(ctx, q, owner)
+	left, err := r.peek(ctx, q, owner)
 	if err != nil {
 		return err
 	}
-	quota.Allowed = false
-	return quota.Refusal()
+	return fault.Exceeded(PerSecond, left.Reset)
 }

@@ -15,10 +15,10 @@ import (
 	"parley/db/dbtest"
 	"parley/fault"
 	"parley/messaging"
-	"parley/wire"
+	"parley/value"
 )
 
-const minute = wire.MoneyUnit // of a direct account
+const minute = value.MoneyUnit // of a direct account
 
 // TestRateAcrossProcesses sends from two processes at once: no second ever holds more than five.
 //

@@ -12,7 +12,7 @@ import (
 	"parley/db"
 	"parley/fault"
 	"parley/jobs"
-	"parley/wire"
+	"parley/value"
 )
 
 // Incoming is a customer's message as a platform's callback brings it.
@@ -259,7 +259,7 @@ func (m *Messaging) Delivery(ctx context.Context, sender int64, u Update) error 
 				return err
 			}
 			if msg.TalkID != nil {
-				if err := m.Chats.Refund(ctx, tx, chats.ID(*msg.TalkID), wire.Money(msg.Price)); err != nil {
+				if err := m.Chats.Refund(ctx, tx, chats.ID(*msg.TalkID), value.Money(msg.Price)); err != nil {
 					return err
 				}
 			}

@@ -6,7 +6,6 @@ import (
 
 	"parley/db"
 	"parley/fault"
-	"parley/wire"
 )
 
 // NewSender is a sender to be attached to an account.
@@ -74,7 +73,7 @@ type Joiner interface {
 func (m *Messaging) Join(ctx context.Context, n Joining, ch SenderChange) (s Sender, err error) {
 	platform, ok := m.Joiners[n.Carrier]
 	if !ok {
-		return s, wire.Invalid(wire.Bad("carrier", "in"))
+		return s, fault.Input(fault.Bad("carrier", "in"))
 	}
 	var taken bool
 	if err := m.DB.Get(ctx, &taken, `SELECT EXISTS (SELECT 1 FROM wa_senders WHERE phone_number = $1)`, n.Phone); err != nil {

@@ -10,7 +10,6 @@ import (
 	"parley/db"
 	"parley/fault"
 	"parley/jobs"
-	"parley/wire"
 )
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
@@ -90,7 +89,7 @@ func (m *Messaging) smsDone(ctx context.Context, s SMS, sid string, cause error)
 		if r, ok := errors.AsType[*Refusal](cause); ok {
 			text = r.Message
 		}
-		return s, wire.Final((&fault.Fault{Kind: fault.Internal, Message: "The SMS could not be sent. Try again in a moment.", Cause: cause}).With("error", text))
+		return s, fault.Final((&fault.Fault{Kind: fault.Internal, Message: "The SMS could not be sent. Try again in a moment.", Cause: cause}).With("error", text))
 	}
 	return s, err
 }

@@ -10,8 +10,8 @@ import (
 
 	"parley/accounts"
 	"parley/db"
+	"parley/fault"
 	"parley/jobs"
-	"parley/wire"
 )
 
 // Search lists what the carrier offers in a country. contains filters by digits; a country nothing is sold in has nothing.
@@ -122,7 +122,7 @@ func (n *Numbers) await(ctx context.Context, owner accounts.ID, id ID) (Number, 
 				return x, err
 			}
 		case x.State == Undoing && *x.Failure == failedCarrier && time.Now().After(end):
-			return x, wire.Final(orderFailed(errors.New("the purchase took too long")))
+			return x, fault.Final(orderFailed(errors.New("the purchase took too long")))
 		}
 		select {
 		case <-time.After(pause):
@@ -140,7 +140,7 @@ func (n *Numbers) failure(ctx context.Context, x Number) error {
 	if *x.Failure == failedPayment {
 		return errPayment
 	}
-	return wire.Final(orderFailed(errors.New("the carrier refused the order")))
+	return fault.Final(orderFailed(errors.New("the carrier refused the order")))
 }
 
 // callOff turns a purchase round. The guard lets a purchase that has come true meanwhile be.

@@ -13,7 +13,7 @@ import (
 
 	"parley/accounts"
 	"parley/db"
-	"parley/wire"
+	"parley/fault"
 )
 
 // A code for a Caller ID lives so long, may be tried so often, and only so many are sent to a number of an account in a day.
@@ -90,7 +90,7 @@ func (n *Numbers) VerifyCallerID(ctx context.Context, owner accounts.ID, id ID, 
 	if right, err := n.tryCode(ctx, id, code); err != nil {
 		return x, err
 	} else if !right {
-		return x, wire.Invalid(wire.Bad("code", "in"))
+		return x, fault.Input(fault.Bad("code", "in"))
 	}
 	if err := n.cfg.CallerIDs.Allow(ctx, owner, x.Number); err != nil {
 		return x, err

@@ -10,7 +10,7 @@ import (
 	"parley/db"
 	"parley/guard"
 	"parley/jobs"
-	"parley/wire"
+	"parley/value"
 )
 
 // ID names a number. A trunk has the id of its number.
@@ -55,7 +55,7 @@ type Number struct {
 	SMS          bool        `db:"sms_capable"`
 	Nickname     *string     `db:"nickname"`
 	Region       *string     `db:"region"`
-	Price        wire.Money  `db:"price"` // per month, to the payment method
+	Price        value.Money `db:"price"` // per month, to the payment method
 	PriceID      string      `db:"price_id"`
 	Key          *string     `db:"purchase_key"`
 	Step         *string     `db:"step"`

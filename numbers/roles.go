@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"parley/accounts"
-	"parley/wire"
+	"parley/value"
 )
 
 // Offer is a number that a carrier would supply.
@@ -14,7 +14,7 @@ type Offer struct {
 	Number  string // E.164
 	Country string // ISO 3166-1 alpha-2
 	Region  string // may be empty
-	Price   wire.Money
+	Price   value.Money
 	PriceID string // names the price at the payment platform
 	Address string // what the carrier wants to know of the buyer's address: none, local, foreign or inventory
 	SMS     bool
@@ -53,7 +53,7 @@ type Subscription struct {
 	Owner       accounts.ID
 	Key, Number string
 	PriceID     string
-	Price       wire.Money
+	Price       value.Money
 }
 
 // Paid is a month that was charged.

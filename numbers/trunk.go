@@ -11,7 +11,7 @@ import (
 
 	"parley/accounts"
 	"parley/fault"
-	"parley/wire"
+	"parley/value"
 )
 
 // Trunk is a customer's own way to the telephone network (contract 10.7). Its ID is that of its number.
@@ -52,20 +52,20 @@ func (t Trunk) Prefixes() []netip.Prefix {
 
 // TrunkChange is the input of create and update; what is absent stays.
 type TrunkChange struct {
-	Form      wire.Opt[string]   `json:"sip_trunk_type" rule:"oneof=extension|number"`
-	Number    wire.Opt[string]   `json:"phone_number"`
-	Nickname  wire.Opt[string]   `json:"nickname" rule:"null max=50"`
-	Username  wire.Opt[string]   `json:"sip_username" rule:"min=3 max=128"`
-	Password  wire.Opt[string]   `json:"sip_password" rule:"min=3" trim:"no"`
-	Address   wire.Opt[string]   `json:"sip_address"`
-	Format    wire.Opt[string]   `json:"sip_calling_format" rule:"oneof=+e164|e164|national"`
-	Auth      wire.Opt[string]   `json:"inbound_authorization_type" rule:"oneof=auth|ip"`
-	Allowed   wire.Opt[[]string] `json:"allowed_inbound_ips" rule:"max=50"`
-	Country   wire.Opt[string]   `json:"country_code" rule:"upper pattern=^[A-Z]{2}$"`
-	Proxy     wire.Opt[bool]     `json:"outbound_proxy"`
-	Transport wire.Opt[string]   `json:"transport" rule:"oneof=udp|tcp|tls"`
-	Port      wire.Opt[int64]    `json:"port" rule:"min=1 max=65535"`
-	Codecs    wire.Opt[[]string] `json:"codecs" rule:"distinct" each:"oneof=pcmu|pcma|g722|opus"`
+	Form      value.Opt[string]   `json:"sip_trunk_type" rule:"oneof=extension|number"`
+	Number    value.Opt[string]   `json:"phone_number"`
+	Nickname  value.Opt[string]   `json:"nickname" rule:"null max=50"`
+	Username  value.Opt[string]   `json:"sip_username" rule:"min=3 max=128"`
+	Password  value.Opt[string]   `json:"sip_password" rule:"min=3" trim:"no"`
+	Address   value.Opt[string]   `json:"sip_address"`
+	Format    value.Opt[string]   `json:"sip_calling_format" rule:"oneof=+e164|e164|national"`
+	Auth      value.Opt[string]   `json:"inbound_authorization_type" rule:"oneof=auth|ip"`
+	Allowed   value.Opt[[]string] `json:"allowed_inbound_ips" rule:"max=50"`
+	Country   value.Opt[string]   `json:"country_code" rule:"upper pattern=^[A-Z]{2}$"`
+	Proxy     value.Opt[bool]     `json:"outbound_proxy"`
+	Transport value.Opt[string]   `json:"transport" rule:"oneof=udp|tcp|tls"`
+	Port      value.Opt[int64]    `json:"port" rule:"min=1 max=65535"`
+	Codecs    value.Opt[[]string] `json:"codecs" rule:"distinct" each:"oneof=pcmu|pcma|g722|opus"`
 }
 
 // TrunkRequired are the fields that a new trunk needs; country_code may be told by the number.
@@ -115,28 +115,28 @@ var (
 func (c TrunkChange) check(old Trunk, isNew bool) (bad []fault.Field) {
 	after := c.over(old)
 	if c.Form.Has() && !isNew && c.Form.V != old.Form {
-		bad = append(bad, wire.Bad("sip_trunk_type", "in"))
+		bad = append(bad, fault.Bad("sip_trunk_type", "in"))
 	}
 	if c.Number.Has() && after.Form != "" {
 		switch {
 		case after.Form == "extension" && !extension.MatchString(c.Number.V):
-			bad = append(bad, wire.Bad("phone_number", "pattern"))
+			bad = append(bad, fault.Bad("phone_number", "pattern"))
 		case after.Form == "number" && !strict.MatchString(c.Number.V):
-			bad = append(bad, wire.Bad("phone_number", "e164"))
+			bad = append(bad, fault.Bad("phone_number", "e164"))
 		}
 	}
 	if strings.ContainsFunc(c.Username.V, control) {
-		bad = append(bad, wire.Bad("sip_username", "pattern"))
+		bad = append(bad, fault.Bad("sip_username", "pattern"))
 	}
 	if strings.ContainsFunc(c.Password.V, control) {
-		bad = append(bad, wire.Bad("sip_password", "pattern"))
+		bad = append(bad, fault.Bad("sip_password", "pattern"))
 	}
 	if c.Address.Has() && !isHost(c.Address.V) {
-		bad = append(bad, wire.Bad("sip_address", "pattern"))
+		bad = append(bad, fault.Bad("sip_address", "pattern"))
 	}
 	bad = append(bad, c.checkAllowed(after)...)
 	if isNew && after.Country == "" && !c.Country.Set {
-		bad = append(bad, wire.Bad("country_code", "required"))
+		bad = append(bad, fault.Bad("country_code", "required"))
 	}
 	return bad
 }
@@ -146,11 +146,11 @@ func (c TrunkChange) checkAllowed(after Trunk) (bad []fault.Field) {
 		return nil
 	}
 	if len(after.Allowed) == 0 && (c.Auth.Has() || c.Allowed.Set) {
-		return []fault.Field{wire.Own("allowed_inbound_ips", "List at least one allowed address: authorization type ip needs it.")}
+		return []fault.Field{fault.Own("allowed_inbound_ips", "List at least one allowed address: authorization type ip needs it.")}
 	}
 	for i, s := range c.Allowed.V {
 		if _, err := prefix(s); err != nil {
-			bad = append(bad, wire.Bad("allowed_inbound_ips."+strconv.Itoa(i), "ip"))
+			bad = append(bad, fault.Bad("allowed_inbound_ips."+strconv.Itoa(i), "ip"))
 		}
 	}
 	return bad

@@ -11,7 +11,6 @@ import (
 	"parley/accounts"
 	"parley/db"
 	"parley/fault"
-	"parley/wire"
 )
 
 type trunkRow struct {
@@ -90,7 +89,7 @@ func (n *Numbers) CheckTrunk(ctx context.Context, owner accounts.ID, id ID, c Tr
 			return err
 		}
 	}
-	return wire.Invalid(c.check(old, id == 0)...)
+	return fault.Input(c.check(old, id == 0)...)
 }
 
 // CreateTrunk stores a new trunk, and its number, of a change that has passed CheckTrunk.

@@ -19,7 +19,7 @@ import (
 	"parley/jobs"
 	"parley/numbers"
 	"parley/secrets"
-	"parley/wire"
+	"parley/value"
 )
 
 func TestMain(m *testing.M) {
@@ -59,7 +59,7 @@ func newWorld() *world {
 	w := &world{now: time.Now, orders: map[string]string{}, subs: map[string]*sub{}, codes: map[string]string{}}
 	for i := range 30 {
 		w.offers = append(w.offers, numbers.Offer{Number: fmt.Sprintf("+1415555%04d", 100+i), Country: "US", Region: "California",
-			Price: 115 * wire.MoneyUnit / 100, PriceID: "price_us_local", Address: "none", SMS: i%2 == 0})
+			Price: 115 * value.MoneyUnit / 100, PriceID: "price_us_local", Address: "none", SMS: i%2 == 0})
 	}
 	w.offers = append(w.offers, numbers.Offer{Number: "+4930123456", Country: "DE", Address: "none"},
 		numbers.Offer{Number: "+442079460958", Country: "GB", Address: "local"})

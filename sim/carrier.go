@@ -11,7 +11,7 @@ import (
 	"parley/accounts"
 	"parley/db"
 	"parley/numbers"
-	"parley/wire"
+	"parley/value"
 )
 
 var (
@@ -60,7 +60,7 @@ type Item struct {
 }
 
 func (i Item) offer() numbers.Offer {
-	return numbers.Offer{Number: i.Phone, Country: i.Country, Region: i.Region, Price: wire.Money(i.Price), PriceID: i.PriceID, Address: i.Address, SMS: i.SMS}
+	return numbers.Offer{Number: i.Phone, Country: i.Country, Region: i.Region, Price: value.Money(i.Price), PriceID: i.PriceID, Address: i.Address, SMS: i.SMS}
 }
 
 const itemColumns = `phone_number, country_code, region, price, price_id, address, sms, order_key`
@@ -73,7 +73,7 @@ func (s *Sim) Stock(ctx context.Context) error {
 			return err
 		}
 		for _, c := range countries {
-			price, err := wire.ParseMoney(c.price)
+			price, err := value.ParseMoney(c.price)
 			if err != nil {
 				return err
 			}
@@ -215,9 +215,9 @@ type Payments struct {
 
 // Charged is money taken from a payment method, or given back.
 type Charged struct {
-	Ref    string     `db:"ref" json:"ref"`
-	Amount wire.Money `db:"amount" json:"amount"`
-	Status string     `db:"status" json:"status"`
+	Ref    string      `db:"ref" json:"ref"`
+	Amount value.Money `db:"amount" json:"amount"`
+	Status string      `db:"status" json:"status"`
 }
 
 // Subscribed is a monthly charge.
@@ -269,7 +269,7 @@ func (p Payments) Subscribe(ctx context.Context, s numbers.Subscription) (paid n
 	return paid, err
 }
 
-func charge(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string, amount wire.Money) error {
+func charge(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string, amount value.Money) error {
 	_, err := tx.Exec(ctx, `INSERT INTO sim_charges (ref, account_id, amount, status, at) VALUES ($1, $2, $3, 'succeeded', $4)`, ref, owner, amount, db.At(tx.Now()))
 	return err
 }
@@ -281,8 +281,8 @@ func (p Payments) Renew(ctx context.Context, owner accounts.ID, key string, mont
 		refused = false
 		var s struct {
 			Subscribed
-			Months int        `db:"months"`
-			Price  wire.Money `db:"price"`
+			Months int         `db:"months"`
+			Price  value.Money `db:"price"`
 		}
 		if err := tx.Get(ctx, &s, `SELECT ref, phone_number, status, period_end, months, price FROM sim_subscriptions WHERE key_ = $1 AND status <> 'cancelled'`, key); err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 	"parley/calls"
 	"parley/db"
 	"parley/fault"
-	"parley/wire"
+	"parley/value"
 )
 
 // Processes that share a database ask each other through it: a row, and a notification that there is one. A row that
@@ -39,7 +39,7 @@ func (s *Switchboard) Ask(ctx context.Context, node, kind string, body, dst any)
 	if !s.DB.Postgres() {
 		return ErrNobody // no other process shares this database
 	}
-	text, err := wire.Marshal(body)
+	text, err := value.Marshal(body)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (s *Switchboard) answerText(ctx context.Context, q question) (string, error
 	var a answer
 	v, err := f(ctx, json.RawMessage(q.Body))
 	if err == nil {
-		a.Value, err = wire.Marshal(v)
+		a.Value, err = value.Marshal(v)
 	}
 	if err != nil {
 		a = answer{Fault: fault.Of(err)}
@@ -177,7 +177,7 @@ func (s *Switchboard) answerText(ctx context.Context, q question) (string, error
 		bare.Cause = nil
 		a.Fault = &bare
 	}
-	text, err := wire.Marshal(a)
+	text, err := value.Marshal(a)
 	return string(text), err
 }
 

@@ -20,7 +20,7 @@ import (
 	"parley/lines"
 	"parley/lines/media"
 	"parley/lines/sip"
-	"parley/wire"
+	"parley/value"
 )
 
 // diallers are the databases that calls are placed from.
@@ -168,7 +168,7 @@ func watch(m lines.Media, sent chan<- time.Time) lines.Media {
 // dialler is a switchboard with a telephone network behind it.
 type dialler struct {
 	*lab
-	assistant wire.Ref
+	assistant value.Ref
 	done      func(calls.Call) // a call is settled
 }
 
@@ -201,7 +201,7 @@ func newDialler(b *testing.B, d *db.DB, far sip.Config) *dialler {
 	l.Engines.Most = nil
 	l.terms(parallel(1000))
 	out := &dialler{lab: l}
-	out.assistant = wire.Ref{ID: int64(l.quiet().ID)}
+	out.assistant = value.Ref{ID: int64(l.quiet().ID)}
 	over := make(chan struct{})
 	b.Cleanup(func() { close(over) })
 	go func() {
@@ -226,7 +226,7 @@ func (b books) Hold(ctx context.Context, tx *db.Tx, c calls.Call, most time.Dura
 	return 0, err
 }
 
-func (b books) Charge(ctx context.Context, tx *db.Tx, c calls.Call) (ai, carrier wire.Money, err error) {
+func (b books) Charge(ctx context.Context, tx *db.Tx, c calls.Call) (ai, carrier value.Money, err error) {
 	if !c.Answered() {
 		return 0, 0, b.Release(ctx, tx, c.Owner, fmt.Sprintf("call:%d", c.ID))
 	}
@@ -236,14 +236,14 @@ func (b books) Charge(ctx context.Context, tx *db.Tx, c calls.Call) (ai, carrier
 
 // keepBooks has calls held and charged for real, from a balance that lasts.
 func (l *lab) keepBooks() {
-	b := books{billing.New(l.people, billing.Settings{Enforce: true, StartingBalance: 1e7 * wire.MoneyUnit})}
+	b := books{billing.New(l.people, billing.Settings{Enforce: true, StartingBalance: 1e7 * value.MoneyUnit})}
 	l.must(l.DB.Do(l.t.Context(), func(tx *db.Tx) error { return b.Begin(l.t.Context(), tx, l.owner) }))
 	l.Funds = b
 }
 
 // quiet is an assistant whose calls leave no recording and no evaluation.
 func (l *lab) quiet() assistants.Assistant {
-	return l.assistant("outbound", func(f *assistants.Fields) { f.Record, f.PostCallEvaluation = wire.Some(false), wire.Some(false) })
+	return l.assistant("outbound", func(f *assistants.Fields) { f.Record, f.PostCallEvaluation = value.Some(false), value.Some(false) })
 }
 
 func (d *dialler) order(n int) {

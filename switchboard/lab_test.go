@@ -25,8 +25,8 @@ import (
 	"parley/jobs"
 	"parley/lines"
 	"parley/lines/linetest"
+	"parley/value"
 	"parley/voice"
-	"parley/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -114,11 +114,11 @@ func (l *lab) must(err error) {
 // assistant makes one that answers deskNumber (inbound) or calls from it; change adapts its settings.
 func (l *lab) assistant(typ string, change func(*assistants.Fields)) assistants.Assistant {
 	l.t.Helper()
-	f := assistants.Fields{Name: wire.Some("Desk"), VoiceID: wire.Some(l.Catalog.Voices(catalog.Filter{})[0].ID), LanguageID: wire.Some(int64(1)),
-		Type: wire.Some(typ), Mode: wire.Some("pipeline"), Timezone: wire.Some("Europe/Berlin"), InitialMessage: wire.Some("Hi {name}."),
-		SystemPrompt: wire.Some("You are {{assistant_name}}."), LLMModelID: wire.Some(l.Catalog.Models("llm")[0].ID),
-		PhoneNumberID: wire.Some(int64(numberID)), EndpointSensitivity: wire.Some(0.1), Record: wire.Some(true),
-		Variables: wire.Some(wire.Scalars{{Name: "name", Value: "Mia"}})}
+	f := assistants.Fields{Name: value.Some("Desk"), VoiceID: value.Some(l.Catalog.Voices(catalog.Filter{})[0].ID), LanguageID: value.Some(int64(1)),
+		Type: value.Some(typ), Mode: value.Some("pipeline"), Timezone: value.Some("Europe/Berlin"), InitialMessage: value.Some("Hi {name}."),
+		SystemPrompt: value.Some("You are {{assistant_name}}."), LLMModelID: value.Some(l.Catalog.Models("llm")[0].ID),
+		PhoneNumberID: value.Some(int64(numberID)), EndpointSensitivity: value.Some(0.1), Record: value.Some(true),
+		Variables: value.Some(value.Scalars{{Name: "name", Value: "Mia"}})}
 	if change != nil {
 		change(&f)
 	}
@@ -193,7 +193,7 @@ func (l *lab) terms(t accounts.Terms) {
 }
 
 func parallel(n int64) accounts.Terms {
-	return accounts.Terms{Plan: &accounts.Overrides{ParallelPerAccount: wire.Some(n)}}
+	return accounts.Terms{Plan: &accounts.Overrides{ParallelPerAccount: value.Some(n)}}
 }
 
 func (l *lab) Called(_ context.Context, _ db.Q, _ int64, to string) (Number, bool, error) {
@@ -223,11 +223,11 @@ func (l *lab) Hold(context.Context, *db.Tx, calls.Call, time.Duration) (time.Dur
 	return l.paid, nil
 }
 
-func (l *lab) Charge(_ context.Context, _ *db.Tx, c calls.Call) (ai, carrier wire.Money, err error) {
+func (l *lab) Charge(_ context.Context, _ *db.Tx, c calls.Call) (ai, carrier value.Money, err error) {
 	if !c.Answered() {
 		return 0, 0, nil
 	}
-	return wire.Money(c.AISeconds) * 100, 7, nil
+	return value.Money(c.AISeconds) * 100, 7, nil
 }
 
 func (l *lab) Put(_ context.Context, key string, r io.Reader, _ string) error {

@@ -11,7 +11,7 @@ import (
 	"parley/fault"
 	"parley/lines"
 	"parley/lines/linetest"
-	"parley/wire"
+	"parley/value"
 )
 
 // Whoever listens in hears a call, recorded or not, until it is over (contract 18.3).
@@ -20,7 +20,7 @@ func TestListen(t *testing.T) {
 		l.listenTo(l.assistant("inbound", nil), true)
 	})
 	each(t, func(l *lab) {
-		l.listenTo(l.assistant("inbound", func(f *assistants.Fields) { f.Record = wire.Some(false) }), false)
+		l.listenTo(l.assistant("inbound", func(f *assistants.Fields) { f.Record = value.Some(false) }), false)
 	})
 }
 
@@ -82,7 +82,7 @@ func TestSignalling(t *testing.T) {
 		}
 		for i, want := range []calls.Status{calls.Busy, calls.Completed} {
 			l.dial = func(context.Context, lines.Destination, func(int)) (lines.Leg, error) { return answers[i]() }
-			c, err := l.Place(t.Context(), l.DB, Order{Owner: l.owner, Assistant: wire.Ref{ID: int64(a.ID)}, Phone: "+491701234567"})
+			c, err := l.Place(t.Context(), l.DB, Order{Owner: l.owner, Assistant: value.Ref{ID: int64(a.ID)}, Phone: "+491701234567"})
 			l.must(err)
 			if want == calls.Completed {
 				l.until(status(calls.InProgress))

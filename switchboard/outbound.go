@@ -15,15 +15,15 @@ import (
 	"parley/jobs"
 	"parley/lines"
 	"parley/safe"
-	"parley/wire"
+	"parley/value"
 )
 
 // Order is an outbound call to place.
 type Order struct {
 	Owner     accounts.ID
-	Assistant wire.Ref
+	Assistant value.Ref
 	Phone     string // E.164
-	Variables wire.Scalars
+	Variables value.Scalars
 	RequestID string
 
 	// Of a campaign.
@@ -191,7 +191,7 @@ func (s *Switchboard) othersMayDial(ctx context.Context, id calls.ID) bool {
 	if err != nil || time.Since(c.CreatedReal.Time()) >= turnTime {
 		return false
 	}
-	a, err := s.Assistants.Get(ctx, s.DB, c.Owner, wire.Ref{ID: int64(*c.AssistantID)})
+	a, err := s.Assistants.Get(ctx, s.DB, c.Owner, value.Ref{ID: int64(*c.AssistantID)})
 	return err == nil && s.full(s.providers(a))
 }
 
@@ -209,7 +209,7 @@ func (s *Switchboard) dial(ctx context.Context, id calls.ID, taken chan<- error)
 	}
 	l := s.begin(call, nil)
 	defer s.forget(l)
-	a, err := s.Assistants.Get(s.ctx, s.DB, call.Owner, wire.Ref{ID: int64(*call.AssistantID)})
+	a, err := s.Assistants.Get(s.ctx, s.DB, call.Owner, value.Ref{ID: int64(*call.AssistantID)})
 	if err != nil {
 		s.wrapUp(l, calls.Over{Reason: calls.NoRoute}) // deleted in the moment between
 		return

@@ -9,8 +9,8 @@ import (
 
 	"parley/assistants"
 	"parley/calls"
+	"parley/value"
 	"parley/voice"
-	"parley/wire"
 	"parley/words"
 )
 
@@ -43,7 +43,7 @@ func TestSettingsOfAConversation(t *testing.T) {
 // Contract: 4.2 5.2
 func TestNotRecorded(t *testing.T) {
 	each(t, func(l *lab) {
-		l.assistant("inbound", func(f *assistants.Fields) { f.Record = wire.Some(false) })
+		l.assistant("inbound", func(f *assistants.Fields) { f.Record = value.Some(false) })
 		leg := l.call(deskNumber)
 		<-leg.Answered()
 		c := l.until(status(calls.InProgress))

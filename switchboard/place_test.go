@@ -13,7 +13,7 @@ import (
 	"parley/db/dbtest"
 	"parley/jobs"
 	"parley/lines"
-	"parley/wire"
+	"parley/value"
 )
 
 func busyEverywhere(context.Context, lines.Destination, func(int)) (lines.Leg, error) {
@@ -33,7 +33,7 @@ func TestStatementsOfAnAttempt(t *testing.T) {
 	l.keepBooks()
 	l.CallsPerMinute = 1000
 	l.dial = busyEverywhere
-	order := Order{Owner: l.owner, Assistant: wire.Ref{ID: int64(l.quiet().ID)}, Phone: "+491701234567"}
+	order := Order{Owner: l.owner, Assistant: value.Ref{ID: int64(l.quiet().ID)}, Phone: "+491701234567"}
 	one := func() {
 		_, err := l.Place(t.Context(), l.DB, order)
 		l.must(err)
@@ -72,7 +72,7 @@ func TestOrderedWhileStopping(t *testing.T) {
 		l.dial = busyEverywhere
 		a := l.assistant("outbound", nil)
 		l.locked(func() { l.draining = true })
-		c, err := l.Place(t.Context(), l.DB, Order{Owner: l.owner, Assistant: wire.Ref{ID: int64(a.ID)}, Phone: "+491701234567"})
+		c, err := l.Place(t.Context(), l.DB, Order{Owner: l.owner, Assistant: value.Ref{ID: int64(a.ID)}, Phone: "+491701234567"})
 		l.must(err)
 		if got := l.stored(c.ID); got.Status != calls.Initiated || got.Node != nil {
 			t.Errorf("%+v", got)
@@ -99,7 +99,7 @@ func TestOrderedWithoutALine(t *testing.T) {
 		a := l.assistant("outbound", nil)
 		office := &Switchboard{Deps: l.Deps, using: map[string]int{}}
 		office.Dialer, office.Node = nil, "office"
-		c, err := office.Place(t.Context(), l.DB, Order{Owner: l.owner, Assistant: wire.Ref{ID: int64(a.ID)}, Phone: "+491701234567"})
+		c, err := office.Place(t.Context(), l.DB, Order{Owner: l.owner, Assistant: value.Ref{ID: int64(a.ID)}, Phone: "+491701234567"})
 		l.must(err)
 		if got := l.until(func(one calls.Call) bool { return one.Status.Final() }); got.ID != c.ID || got.Status != calls.Busy || *got.Node != l.Node {
 			t.Errorf("%+v", got)

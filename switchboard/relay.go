@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"parley/calls"
-	"parley/wire"
+	"parley/value"
 )
 
 // Whoever watches a call that another process holds says so every few seconds, from before it is answered on; while
@@ -89,7 +89,7 @@ func (s *Switchboard) relay(l *live, rec *recorder) {
 				s.send(l.call.ID, relayed{}) // its end is in the log
 				return
 			}
-			body, err := wire.Marshal(e.Data)
+			body, err := value.Marshal(e.Data)
 			if err != nil {
 				continue // the log has said so
 			}
@@ -111,7 +111,7 @@ func (l *live) unwatched() bool {
 }
 
 func (s *Switchboard) send(id calls.ID, e relayed) {
-	text, err := wire.Marshal(e)
+	text, err := value.Marshal(e)
 	if err == nil && len(text) > relayMost {
 		text = []byte(`{}`)
 	}

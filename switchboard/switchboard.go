@@ -20,8 +20,8 @@ import (
 	"parley/lines"
 	"parley/safe"
 	"parley/tools"
+	"parley/value"
 	"parley/voice"
-	"parley/wire"
 )
 
 // Number is a phone number as far as calls are concerned with it.
@@ -47,7 +47,7 @@ type Funds interface {
 	// A fault.NeedsPayment says that not even a minute is covered.
 	Hold(ctx context.Context, tx *db.Tx, c calls.Call, most time.Duration) (paid time.Duration, err error)
 	// Charge replaces the hold by what the ended call costs.
-	Charge(ctx context.Context, tx *db.Tx, c calls.Call) (ai, carrier wire.Money, err error)
+	Charge(ctx context.Context, tx *db.Tx, c calls.Call) (ai, carrier value.Money, err error)
 }
 
 // Files keeps recordings.

@@ -20,7 +20,7 @@ import (
 	"parley/fault"
 	"parley/lines"
 	"parley/lines/linetest"
-	"parley/wire"
+	"parley/value"
 )
 
 // An answered inbound call: its record, transcript, evaluation, costs, recording and log.
@@ -154,14 +154,14 @@ func TestRefusals(t *testing.T) {
 func pause(l *lab) {
 	a, err := l.Assistants.ForNumber(l.t.Context(), l.DB, numberID)
 	l.must(err)
-	_, _, err = l.Assistants.Update(l.t.Context(), l.owner, wire.Ref{ID: int64(a.ID)}, assistants.Change{Fields: assistants.Fields{Status: wire.Some("inactive")}})
+	_, _, err = l.Assistants.Update(l.t.Context(), l.owner, value.Ref{ID: int64(a.ID)}, assistants.Change{Fields: assistants.Fields{Status: value.Some("inactive")}})
 	l.must(err)
 }
 
 func (l *lab) speak(language int64) {
 	a, err := l.Assistants.ForNumber(l.t.Context(), l.DB, numberID)
 	l.must(err)
-	_, _, err = l.Assistants.Update(l.t.Context(), l.owner, wire.Ref{ID: int64(a.ID)}, assistants.Change{Fields: assistants.Fields{LanguageID: wire.Some(language)}})
+	_, _, err = l.Assistants.Update(l.t.Context(), l.owner, value.Ref{ID: int64(a.ID)}, assistants.Change{Fields: assistants.Fields{LanguageID: value.Some(language)}})
 	l.must(err)
 }
 
@@ -179,10 +179,10 @@ func TestMakeCallChecks(t *testing.T) {
 	each(t, func(l *lab) {
 		out := l.assistant("outbound", nil)
 		in := l.assistant("inbound", nil)
-		mute := l.assistant("outbound", func(f *assistants.Fields) { f.PhoneNumberID = wire.Opt[int64]{} })
-		paused := l.assistant("outbound", func(f *assistants.Fields) { f.PhoneNumberID = wire.Opt[int64]{} })
+		mute := l.assistant("outbound", func(f *assistants.Fields) { f.PhoneNumberID = value.Opt[int64]{} })
+		paused := l.assistant("outbound", func(f *assistants.Fields) { f.PhoneNumberID = value.Opt[int64]{} })
 		for _, s := range []string{"active", "inactive"} {
-			_, _, err := l.Assistants.Update(t.Context(), l.owner, wire.Ref{ID: int64(paused.ID)}, assistants.Change{Fields: assistants.Fields{Status: wire.Some(s)}})
+			_, _, err := l.Assistants.Update(t.Context(), l.owner, value.Ref{ID: int64(paused.ID)}, assistants.Change{Fields: assistants.Fields{Status: value.Some(s)}})
 			l.must(err)
 		}
 		_, err := l.Calls.Block(t.Context(), l.owner, "+491700000000", "")
@@ -212,7 +212,7 @@ func TestMakeCallChecks(t *testing.T) {
 			if c.world != nil {
 				c.world()
 			}
-			_, err := l.Place(t.Context(), l.DB, Order{Owner: l.owner, Assistant: wire.Ref{ID: int64(c.a.ID)}, Phone: c.phone})
+			_, err := l.Place(t.Context(), l.DB, Order{Owner: l.owner, Assistant: value.Ref{ID: int64(c.a.ID)}, Phone: c.phone})
 			if f := fault.Of(err); f.Kind != c.kind || !strings.HasPrefix(f.Message, c.says) {
 				l.t.Errorf("%s: %v %q, want %v %q", name, f.Kind, f.Message, c.kind, c.says)
 			}
@@ -228,7 +228,7 @@ func (l *lab) place(dial func(ctx context.Context, d lines.Destination, progress
 	l.t.Helper()
 	a := l.assistant("outbound", nil)
 	l.dial = dial
-	c, err := l.Place(l.t.Context(), l.DB, Order{Owner: l.owner, Assistant: wire.Ref{ID: int64(a.ID)}, Phone: "+491701234567", Variables: wire.Scalars{{Name: "name", Value: "Tom"}}})
+	c, err := l.Place(l.t.Context(), l.DB, Order{Owner: l.owner, Assistant: value.Ref{ID: int64(a.ID)}, Phone: "+491701234567", Variables: value.Scalars{{Name: "name", Value: "Tom"}}})
 	l.must(err)
 	return c
 }

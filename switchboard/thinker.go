@@ -11,9 +11,9 @@ import (
 	"parley/calendar"
 	"parley/calls"
 	"parley/tools"
+	"parley/value"
 	"parley/voice"
 	"parley/voice/pickup"
-	"parley/wire"
 	"parley/words"
 )
 
@@ -116,14 +116,14 @@ func (m *thinker) effects(endCall func(context.Context) error) agent.Effects {
 
 // calendar carries a function of a calendar out; what was booked stays with the call.
 func (m *thinker) calendar(ctx context.Context, t agent.BuiltIn, function string, args map[string]any) (any, error) {
-	value, err := m.board.Calendar(ctx, m.assistant, t, function, args)
-	if b, ok := value.(calendar.Booked); ok && err == nil {
-		kept := []wire.Scalar{{Name: "booking_uid", Value: b.UID}, {Name: "booking_start", Value: b.Start}, {Name: "booking_status", Value: b.Status}}
+	found, err := m.board.Calendar(ctx, m.assistant, t, function, args)
+	if b, ok := found.(calendar.Booked); ok && err == nil {
+		kept := []value.Scalar{{Name: "booking_uid", Value: b.UID}, {Name: "booking_start", Value: b.Start}, {Name: "booking_status", Value: b.Status}}
 		if err := m.board.Calls.SetVariables(context.WithoutCancel(ctx), m.call.ID, kept...); err != nil {
 			m.board.Log.Error("booking not kept with the call", "call", m.call.ID, "error", err)
 		}
 	}
-	return value, err
+	return found, err
 }
 
 // unlessStopped keeps a tool from running once nobody listens to the turn any more.

@@ -11,8 +11,8 @@ import (
 	"parley/calls"
 	"parley/fault"
 	"parley/lines"
+	"parley/value"
 	"parley/voice"
-	"parley/wire"
 )
 
 // WebCall is a call from a browser that was accepted.
@@ -25,7 +25,7 @@ type WebCall struct {
 const connectTime = 20 * time.Second
 
 // Web takes a leg that a browser offered for an assistant: it records the call and holds the conversation beside.
-func (s *Switchboard) Web(ctx context.Context, a assistants.Assistant, leg lines.Leg, variables wire.Scalars, requestID string) (WebCall, error) {
+func (s *Switchboard) Web(ctx context.Context, a assistants.Assistant, leg lines.Leg, variables value.Scalars, requestID string) (WebCall, error) {
 	call, l, release, err := s.webCall(ctx, a, leg, variables, requestID)
 	if err != nil {
 		_ = leg.Reject(480)
@@ -46,7 +46,7 @@ func (s *Switchboard) Web(ctx context.Context, a assistants.Assistant, leg lines
 	return WebCall{call, l.token}, nil
 }
 
-func (s *Switchboard) webCall(ctx context.Context, a assistants.Assistant, leg lines.Leg, variables wire.Scalars, requestID string) (calls.Call, *live, func(), error) {
+func (s *Switchboard) webCall(ctx context.Context, a assistants.Assistant, leg lines.Leg, variables value.Scalars, requestID string) (calls.Call, *live, func(), error) {
 	none := calls.Call{}
 	if !s.Catalog.Supports(a.LanguageID.V, a.ModeOf()) {
 		return none, nil, nil, fault.New(fault.Invalid, "", "No configured engine supports this language.")

@@ -10,7 +10,7 @@ import (
 	"parley/calls"
 	"parley/db"
 	"parley/jobs"
-	"parley/wire"
+	"parley/value"
 )
 
 const (
@@ -108,7 +108,7 @@ func (s *Switchboard) settleJob(ctx context.Context, job jobs.Job) error {
 }
 
 // settle does everything that follows from a call, in one transaction.
-func (s *Switchboard) settle(ctx context.Context, tx *db.Tx, call calls.Call, values wire.Scalars, events []calls.Event) error {
+func (s *Switchboard) settle(ctx context.Context, tx *db.Tx, call calls.Call, values value.Scalars, events []calls.Event) error {
 	var err error
 	call.Evaluation.V, call.Variables.V = values, values.With(call.Variables.V...).With(values...)
 	for _, f := range s.Ended {
@@ -141,7 +141,7 @@ func (s *Switchboard) settle(ctx context.Context, tx *db.Tx, call calls.Call, va
 const evaluateTime = 40 * time.Second
 
 // evaluate asks a model for the values of the schema. What it does not answer in time is null.
-func (s *Switchboard) evaluate(ctx context.Context, c calls.Call) (wire.Scalars, []calls.Event) {
+func (s *Switchboard) evaluate(ctx context.Context, c calls.Call) (value.Scalars, []calls.Event) {
 	snap := c.Snapshot.V
 	if !snap.Evaluate || !c.Answered() || len(snap.Schema) == 0 {
 		return nil, nil

@@ -9,7 +9,6 @@ import (
 	"parley/accounts"
 	"parley/fault"
 	"parley/guard"
-	"parley/wire"
 	"parley/words"
 )
 
@@ -35,26 +34,26 @@ func (t *Tools) Check(ctx context.Context, owner accounts.ID, self ID, c Change)
 			return err
 		}
 		if n > 0 {
-			bad = append(bad, wire.Bad("name", "taken"))
+			bad = append(bad, fault.Bad("name", "taken"))
 		}
 	}
-	return wire.Invalid(bad...)
+	return fault.Input(bad...)
 }
 
 // CheckDefinition is Check for a definition that is only tried, so that its name may be taken.
-func (t *Tools) CheckDefinition(c Change) error { return wire.Invalid(c.rules(t.guard.CheckURL)...) }
+func (t *Tools) CheckDefinition(c Change) error { return fault.Input(c.rules(t.guard.CheckURL)...) }
 
 // rules are the rules that tags cannot say.
 func (c Change) rules(checkURL func(string) error) (bad []fault.Field) {
 	if reserved.MatchString(c.Name.V) {
-		bad = append(bad, wire.Own("name", "This tool name is reserved."))
+		bad = append(bad, fault.Own("name", "This tool name is reserved."))
 	}
 	if c.Endpoint.Has() && c.Endpoint.V != "" {
 		switch err := checkURL(concrete(c.Endpoint.V)); {
 		case len([]rune(c.Endpoint.V)) > 2048 || errors.Is(err, guard.ErrInvalid):
-			bad = append(bad, wire.Bad("endpoint", "url"))
+			bad = append(bad, fault.Bad("endpoint", "url"))
 		case err != nil:
-			bad = append(bad, wire.Bad("endpoint", "private"))
+			bad = append(bad, fault.Bad("endpoint", "private"))
 		}
 	}
 	return bad
@@ -71,7 +70,7 @@ func full(n int64) error {
 }
 
 // named answers a lost race for a name.
-func named() error { return wire.Invalid(wire.Bad("name", "taken")) }
+func named() error { return fault.Input(fault.Bad("name", "taken")) }
 
 // scalarText writes a static value for a query or a form.
 func scalarText(v any) string { return strings.ToValidUTF8(words.Text(v), "") }

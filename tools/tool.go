@@ -11,7 +11,7 @@ import (
 	"parley/accounts"
 	"parley/db"
 	"parley/guard"
-	"parley/wire"
+	"parley/value"
 )
 
 // ID names a tool.
@@ -44,8 +44,8 @@ type Header struct {
 	Value string `json:"value" rule:"required max=2048" trim:"no"`
 }
 
-// BindWire reads the header and checks what tags cannot say.
-func (h *Header) BindWire(b wire.Binder, v wire.Value) {
+// Bind reads the header and checks what tags cannot say.
+func (h *Header) Bind(b value.Binder, v value.Value) {
 	type plain Header
 	if !v.IsObject() {
 		b.Fail("array")
@@ -69,8 +69,8 @@ type Static struct {
 	Value any    `json:"value" rule:"required"`
 }
 
-// BindWire reads the field and checks what tags cannot say.
-func (f *Static) BindWire(b wire.Binder, v wire.Value) {
+// Bind reads the field and checks what tags cannot say.
+func (f *Static) Bind(b value.Binder, v value.Value) {
 	type plain Static
 	if !v.IsObject() {
 		b.Fail("array")
@@ -97,15 +97,15 @@ type Param struct {
 
 // Change is the input of create and update; what is absent stays.
 type Change struct {
-	Name        wire.Opt[string]   `json:"name" rule:"pattern=^[A-Za-z_][A-Za-z0-9_]{0,63}$" say:"pattern: Tool name must contain only letters, numbers and underscores, and start with a letter or underscore."`
-	Description wire.Opt[string]   `json:"description" rule:"max=255"`
-	Endpoint    wire.Opt[string]   `json:"endpoint"`
-	Method      wire.Opt[string]   `json:"method" rule:"oneof=GET|POST|PUT|PATCH|DELETE"`
-	BodyFormat  wire.Opt[string]   `json:"body_format" rule:"oneof=json|form"`
-	Timeout     wire.Opt[int64]    `json:"timeout" rule:"min=1 max=30"`
-	Headers     wire.Opt[[]Header] `json:"headers" rule:"max=20" trim:"no"` // white space of a value stays
-	Static      wire.Opt[[]Static] `json:"static_fields" rule:"max=20"`
-	Params      wire.Opt[[]Param]  `json:"schema" rule:"max=30"`
+	Name        value.Opt[string]   `json:"name" rule:"pattern=^[A-Za-z_][A-Za-z0-9_]{0,63}$" say:"pattern: Tool name must contain only letters, numbers and underscores, and start with a letter or underscore."`
+	Description value.Opt[string]   `json:"description" rule:"max=255"`
+	Endpoint    value.Opt[string]   `json:"endpoint"`
+	Method      value.Opt[string]   `json:"method" rule:"oneof=GET|POST|PUT|PATCH|DELETE"`
+	BodyFormat  value.Opt[string]   `json:"body_format" rule:"oneof=json|form"`
+	Timeout     value.Opt[int64]    `json:"timeout" rule:"min=1 max=30"`
+	Headers     value.Opt[[]Header] `json:"headers" rule:"max=20" trim:"no"` // white space of a value stays
+	Static      value.Opt[[]Static] `json:"static_fields" rule:"max=20"`
+	Params      value.Opt[[]Param]  `json:"schema" rule:"max=30"`
 }
 
 // Over is the definition after the change.

@@ -15,7 +15,7 @@ import (
 	"parley/fault"
 	"parley/guard"
 	"parley/tools"
-	"parley/wire"
+	"parley/value"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -55,9 +55,9 @@ func account(t *testing.T, d *db.DB, name string) accounts.Account {
 
 func change(name string) tools.Change {
 	return tools.Change{
-		Name: wire.Some(name), Description: wire.Some("Looks."), Endpoint: wire.Some("https://example.com/{id}"), Method: wire.Some("GET"),
-		Headers: wire.Some([]tools.Header{{Name: "X-Key", Value: "s3cret"}}), Static: wire.Some([]tools.Static{{Key: "tenant", Value: 7.0}}),
-		Params: wire.Some([]tools.Param{{Name: "id", Type: "string", Description: "Order number", Required: true}}),
+		Name: value.Some(name), Description: value.Some("Looks."), Endpoint: value.Some("https://example.com/{id}"), Method: value.Some("GET"),
+		Headers: value.Some([]tools.Header{{Name: "X-Key", Value: "s3cret"}}), Static: value.Some([]tools.Static{{Key: "tenant", Value: 7.0}}),
+		Params: value.Some([]tools.Param{{Name: "id", Type: "string", Description: "Order number", Required: true}}),
 	}
 }
 
@@ -105,11 +105,11 @@ func TestRecords(t *testing.T) {
 		if err != nil || len(owned) != 0 {
 			t.Errorf("bob owns %v %v", owned, err)
 		}
-		updated, err := room.Update(ctx, ada.ID, first.ID, tools.Change{Headers: wire.Some([]tools.Header{}), Timeout: wire.Some[int64](3)})
+		updated, err := room.Update(ctx, ada.ID, first.ID, tools.Change{Headers: value.Some([]tools.Header{}), Timeout: value.Some[int64](3)})
 		if err != nil || len(updated.Headers) != 0 || updated.Timeout != 3 || updated.Name != "track" || len(updated.Params) != 1 {
 			t.Errorf("%+v %v", updated, err)
 		}
-		if _, err := room.Update(ctx, ada.ID, first.ID, tools.Change{Name: wire.Some("Weather")}); !fault.Is(err, fault.Invalid) {
+		if _, err := room.Update(ctx, ada.ID, first.ID, tools.Change{Name: value.Some("Weather")}); !fault.Is(err, fault.Invalid) {
 			t.Errorf("rename to a taken name: %v", err)
 		}
 		for what, err := range map[string]error{

@@ -1,38 +1,37 @@
 package webhooks
 
 import (
+	"parley/value"
 	"time"
-
-	"parley/wire"
 )
 
 // Call is the body of call.completed and inbound_call.completed.
 type Call struct {
-	ID                  int64             `json:"id"`
-	CustomerPhone       *string           `json:"customer_phone"`
-	AssistantPhone      *string           `json:"assistant_phone"`
-	Duration            int64             `json:"duration"`
-	Status              string            `json:"status"`
-	ExtractedVariables  wire.Scalars      `json:"extracted_variables"`
-	InputVariables      wire.Scalars      `json:"input_variables"`
-	Transcript          string            `json:"transcript"`
-	RecordingURL        *wire.Opt[string] `json:"recording_url,omitempty"` // nil = left out; null = there is none
-	CreatedAt           wire.Time         `json:"created_at"`
-	FinishedAt          wire.Time         `json:"finished_at"`
-	Lead                any               `json:"lead"`
-	Campaign            any               `json:"campaign"`
-	Event               string            `json:"event"`
-	Type                string            `json:"type"`
-	AssistantID         int64             `json:"assistant_id"`
-	AssistantUUID       string            `json:"assistant_uuid"`
-	UUID                string            `json:"uuid"`
-	AnsweredBy          string            `json:"answered_by"`
-	EndedReason         string            `json:"ended_reason"`
-	FormattedTranscript string            `json:"formatted_transcript"`
-	TranscriptEntries   []TranscriptEntry `json:"transcript_entries"`
-	Variables           wire.Scalars      `json:"variables"`
-	TotalCost           wire.Money        `json:"total_cost"`
-	Test                bool              `json:"test,omitempty"`
+	ID                  int64              `json:"id"`
+	CustomerPhone       *string            `json:"customer_phone"`
+	AssistantPhone      *string            `json:"assistant_phone"`
+	Duration            int64              `json:"duration"`
+	Status              string             `json:"status"`
+	ExtractedVariables  value.Scalars      `json:"extracted_variables"`
+	InputVariables      value.Scalars      `json:"input_variables"`
+	Transcript          string             `json:"transcript"`
+	RecordingURL        *value.Opt[string] `json:"recording_url,omitempty"` // nil = left out; null = there is none
+	CreatedAt           value.Time         `json:"created_at"`
+	FinishedAt          value.Time         `json:"finished_at"`
+	Lead                any                `json:"lead"`
+	Campaign            any                `json:"campaign"`
+	Event               string             `json:"event"`
+	Type                string             `json:"type"`
+	AssistantID         int64              `json:"assistant_id"`
+	AssistantUUID       string             `json:"assistant_uuid"`
+	UUID                string             `json:"uuid"`
+	AnsweredBy          string             `json:"answered_by"`
+	EndedReason         string             `json:"ended_reason"`
+	FormattedTranscript string             `json:"formatted_transcript"`
+	TranscriptEntries   []TranscriptEntry  `json:"transcript_entries"`
+	Variables           value.Scalars      `json:"variables"`
+	TotalCost           value.Money        `json:"total_cost"`
+	Test                bool               `json:"test,omitempty"`
 }
 
 // TranscriptEntry is one line of a call's transcript.
@@ -46,33 +45,33 @@ type TranscriptEntry struct {
 
 // Conversation is the body of conversation.ended.
 type Conversation struct {
-	ID                  int64        `json:"id"`
-	ConversationID      string       `json:"conversation_id"`
-	AssistantID         string       `json:"assistant_id"`
-	Type                string       `json:"type"`
-	MessageCount        int          `json:"message_count"`
-	Status              string       `json:"status"`
-	ExtractedVariables  wire.Scalars `json:"extracted_variables"`
-	InputVariables      wire.Scalars `json:"input_variables"`
-	Transcript          []Line       `json:"transcript"`
-	FormattedTranscript string       `json:"formatted_transcript"`
-	Attachments         []Attachment `json:"attachments"`
-	CustomerPhone       *string      `json:"customer_phone"`
-	CustomerName        *string      `json:"customer_name"`
-	Sender              *Sender      `json:"sender"`
-	CreatedAt           wire.Time    `json:"created_at"`
-	EndedAt             wire.Time    `json:"ended_at"`
-	Event               string       `json:"event"`
-	EndReason           string       `json:"end_reason"`
-	Test                bool         `json:"test,omitempty"`
+	ID                  int64         `json:"id"`
+	ConversationID      string        `json:"conversation_id"`
+	AssistantID         string        `json:"assistant_id"`
+	Type                string        `json:"type"`
+	MessageCount        int           `json:"message_count"`
+	Status              string        `json:"status"`
+	ExtractedVariables  value.Scalars `json:"extracted_variables"`
+	InputVariables      value.Scalars `json:"input_variables"`
+	Transcript          []Line        `json:"transcript"`
+	FormattedTranscript string        `json:"formatted_transcript"`
+	Attachments         []Attachment  `json:"attachments"`
+	CustomerPhone       *string       `json:"customer_phone"`
+	CustomerName        *string       `json:"customer_name"`
+	Sender              *Sender       `json:"sender"`
+	CreatedAt           value.Time    `json:"created_at"`
+	EndedAt             value.Time    `json:"ended_at"`
+	Event               string        `json:"event"`
+	EndReason           string        `json:"end_reason"`
+	Test                bool          `json:"test,omitempty"`
 }
 
 // Line is one entry of a conversation's transcript.
 type Line struct {
-	Role    string    `json:"role"` // user, assistant, system
-	Content string    `json:"content"`
-	At      wire.Time `json:"timestamp"`
-	Unix    int64     `json:"timestamp_unix"`
+	Role    string     `json:"role"` // user, assistant, system
+	Content string     `json:"content"`
+	At      value.Time `json:"timestamp"`
+	Unix    int64      `json:"timestamp_unix"`
 }
 
 // Attachment is a file that came with a message.
@@ -104,8 +103,8 @@ type Status struct {
 	ErrorCode         *string      `json:"error_code"`
 	ErrorMessage      *string      `json:"error_message"`
 	ErrorDescription  *string      `json:"error_description"`
-	At                wire.Time    `json:"timestamp"`
-	ProviderAt        wire.Time    `json:"provider_timestamp"`
+	At                value.Time   `json:"timestamp"`
+	ProviderAt        value.Time   `json:"provider_timestamp"`
 }
 
 // StatusSender is the sender in a message_status body.
@@ -115,15 +114,15 @@ type StatusSender struct {
 	DisplayName string `json:"display_name"`
 }
 
-var sample = wire.Scalars{{Name: "status", Value: true}, {Name: "summary", Value: "This is a test."}}
+var sample = value.Scalars{{Name: "status", Value: true}, {Name: "summary", Value: "This is a test."}}
 
 // SampleCall is a made-up call body for trying a receiver.
 func SampleCall(event string, assistant int64, uuid string, now time.Time) Call {
-	customer, number, none := "+491701234567", "+4930123456", wire.Opt[string]{Set: true, Null: true}
+	customer, number, none := "+491701234567", "+4930123456", value.Opt[string]{Set: true, Null: true}
 	return Call{CustomerPhone: &customer, AssistantPhone: &number, Duration: 34, Status: "completed",
 		ExtractedVariables: sample,
 		Transcript:         "Assistant: Hello, how can I help?\nCustomer: This is a test.", RecordingURL: &none,
-		CreatedAt: wire.At(now.Add(-time.Minute)), FinishedAt: wire.At(now), Event: event, Type: "inbound", AssistantID: assistant, AssistantUUID: uuid,
+		CreatedAt: value.At(now.Add(-time.Minute)), FinishedAt: value.At(now), Event: event, Type: "inbound", AssistantID: assistant, AssistantUUID: uuid,
 		UUID: "00000000-0000-4000-8000-000000000000", AnsweredBy: "human", EndedReason: "customer_hangup",
 		FormattedTranscript: "AI: Hello, how can I help?\nCustomer: This is a test.", TranscriptEntries: []TranscriptEntry{}, Test: true}
 }
@@ -133,7 +132,7 @@ func SampleConversation(assistant string, now time.Time) Conversation {
 	at := now.Add(-time.Minute)
 	return Conversation{ConversationID: "00000000-0000-4000-8000-000000000000", AssistantID: assistant, Type: "widget", MessageCount: 2, Status: "ended",
 		ExtractedVariables:  sample,
-		Transcript:          []Line{{"user", "This is a test.", wire.At(at), at.Unix()}, {"assistant", "Hello!", wire.At(at), at.Unix()}},
-		FormattedTranscript: "Customer: This is a test.\nAI: Hello!", CreatedAt: wire.At(at), EndedAt: wire.At(now),
+		Transcript:          []Line{{"user", "This is a test.", value.At(at), at.Unix()}, {"assistant", "Hello!", value.At(at), at.Unix()}},
+		FormattedTranscript: "Customer: This is a test.\nAI: Hello!", CreatedAt: value.At(at), EndedAt: value.At(now),
 		Event: ConversationEnded, EndReason: "closed", Test: true}
 }

@@ -13,9 +13,10 @@ import (
 
 	"parley/accounts"
 	"parley/db"
+	"parley/fault"
 	"parley/guard"
 	"parley/jobs"
-	"parley/wire"
+	"parley/value"
 )
 
 // The events.
@@ -121,7 +122,7 @@ func (s *Webhooks) Add(ctx context.Context, q db.Q, e Event) error {
 }
 
 func (s *Webhooks) add(ctx context.Context, q db.Q, e Event, status string) (id int64, err error) {
-	body, err := wire.Marshal(e.Payload)
+	body, err := value.Marshal(e.Payload)
 	if err != nil {
 		return 0, fmt.Errorf("webhook payload: %w", err)
 	}
@@ -135,7 +136,7 @@ func (s *Webhooks) add(ctx context.Context, q db.Q, e Event, status string) (id 
 			conversation_id, request_id, is_test, status, next_at, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15) RETURNING id`,
 		int64(e.Owner), newID(), e.Name, e.URL, host, e.stream(), e.patience(), e.scope(), string(body), number(e.CallID),
-		number(e.ConversationID), wire.RequestID(ctx), e.Test, status, now)
+		number(e.ConversationID), fault.RequestID(ctx), e.Test, status, now)
 	if err != nil || status != "pending" {
 		return id, err
 	}

@@ -8,27 +8,28 @@ import (
 	"strings"
 
 	"parley/fault"
+	"parley/value"
 )
 
 // binding is the reading of one request: it collects every field's first failure.
 type binding struct {
 	alias   map[string][]string // field name → vendor spellings
 	public  func(rawURL string) bool
-	phrase  func(Failure) string
-	body    Value
+	phrase  func(fault.Failure) string
+	body    value.Value
 	require []string // top-level fields that this route demands
 	failed  map[string]bool
 	fields  []fault.Field
 }
 
-func newBinding(alias map[string][]string, public func(string) bool, phrase func(Failure) string) *binding {
+func newBinding(alias map[string][]string, public func(string) bool, phrase func(fault.Failure) string) *binding {
 	if phrase == nil {
-		phrase = Sentence
+		phrase = fault.Sentence
 	}
 	return &binding{alias: alias, public: public, phrase: phrase, failed: map[string]bool{}}
 }
 
-func (b *binding) fail(f Failure) {
+func (b *binding) fail(f fault.Failure) {
 	if b.failed[f.Key] {
 		return
 	}
@@ -55,15 +56,15 @@ func (b *binding) sorted(p *plan) []fault.Field {
 }
 
 // object fills the fields of one source from the members of v.
-func (b *binding) object(p *plan, v Value, key string, dst reflect.Value, from source) {
+func (b *binding) object(p *plan, v value.Value, key string, dst reflect.Value, from source) {
 	for _, f := range p.fields {
 		if f.from == from {
-			b.field(f, v, join(key, f.name), dst.FieldByIndex(f.index))
+			b.field(f, v, value.Join(key, f.name), dst.FieldByIndex(f.index))
 		}
 	}
 }
 
-func (b *binding) lookup(v Value, f *field) (Value, bool) {
+func (b *binding) lookup(v value.Value, f *field) (value.Value, bool) {
 	if got, ok := v.Get(f.name); ok {
 		return got, true
 	}
@@ -77,20 +78,20 @@ func (b *binding) lookup(v Value, f *field) (Value, bool) {
 			return got, true
 		}
 	}
-	return Value{}, false
+	return value.Value{}, false
 }
 
 // field reads one field: presence, then type, then its rules, and stops at the first failure.
-func (b *binding) field(f *field, parent Value, key string, dst reflect.Value) {
+func (b *binding) field(f *field, parent value.Value, key string, dst reflect.Value) {
 	v, present := b.lookup(parent, f)
-	v = v.trim(f.keep)
+	v = v.Trim(f.keep)
 	if v.IsNull() {
-		rule, a, value := f.demanded(b, parent)
+		rule, a, arg := f.demanded(b, parent)
 		if slices.Contains(b.require, key) {
 			rule = "required"
 		}
 		if rule != "" {
-			b.failOwn(f, Failure{Key: key, Rule: rule, A: a, B: value})
+			b.failOwn(f, fault.Failure{Key: key, Rule: rule, A: a, B: arg})
 			return
 		}
 	}
@@ -103,7 +104,7 @@ func (b *binding) field(f *field, parent Value, key string, dst reflect.Value) {
 		setNull(f.typ, dst)
 		return
 	case v.IsNull() && f.typ.kind != kAny && f.typ.kind != kRaw && f.typ.kind != kValue:
-		b.failOwn(f, Failure{Key: key, Rule: f.typ.typeRule()})
+		b.failOwn(f, fault.Failure{Key: key, Rule: f.typ.typeRule()})
 		return
 	}
 	if !b.set(f.typ, v, key, dst, f) || !b.obey(f, f.rules, f.typ, key, dst, parent) {
@@ -112,7 +113,7 @@ func (b *binding) field(f *field, parent Value, key string, dst reflect.Value) {
 }
 
 // demanded says which required rule an absent or null field breaks.
-func (f *field) demanded(b *binding, parent Value) (rule, a, value string) {
+func (f *field) demanded(b *binding, parent value.Value) (rule, a, arg string) {
 	if f.required {
 		return "required", "", ""
 	}
@@ -123,7 +124,7 @@ func (f *field) demanded(b *binding, parent Value) (rule, a, value string) {
 	}
 	if f.requiredWithout != "" && (f.when == nil || f.when.holds(b, parent)) {
 		other, _ := b.lookup(parent, &field{name: f.requiredWithout})
-		if other = other.trimmed(); other.IsNull() || other.kind == isArray && len(other.items) == 0 {
+		if other = other.Trimmed(); other.IsNull() || other.Kind == value.KindArray && len(other.Items) == 0 {
 			return "required_without", f.requiredWithout, ""
 		}
 	}
@@ -131,22 +132,22 @@ func (f *field) demanded(b *binding, parent Value) (rule, a, value string) {
 }
 
 // holds says whether the other field has the value.
-func (c condition) holds(b *binding, parent Value) bool {
+func (c condition) holds(b *binding, parent value.Value) bool {
 	other, _ := b.lookup(parent, &field{name: c.field})
-	got := other.trimmed().Text()
+	got := other.Trimmed().Text()
 	return got == c.value || c.value == "true" && got == "1"
 }
 
-func (b *binding) failOwn(f *field, bad Failure) {
+func (b *binding) failOwn(f *field, bad fault.Failure) {
 	name, _, _ := strings.Cut(bad.Rule, ".")
 	if own, ok := f.say[name]; ok {
-		bad.Own = strings.ReplaceAll(own, ":f", spoken(bad.Key))
+		bad.Own = strings.ReplaceAll(own, ":f", fault.Spoken(bad.Key))
 	}
 	b.fail(bad)
 }
 
 // obey checks rules on a value that has its type.
-func (b *binding) obey(f *field, rs rules, t *typ, key string, dst reflect.Value, parent Value) bool {
+func (b *binding) obey(f *field, rs rules, t *typ, key string, dst reflect.Value, parent value.Value) bool {
 	target := inside(t, dst)
 	for _, r := range rs {
 		switch r.name {
@@ -154,8 +155,8 @@ func (b *binding) obey(f *field, rs rules, t *typ, key string, dst reflect.Value
 			continue
 		case "different":
 			other, _ := b.lookup(parent, &field{name: r.arg})
-			if other.trimmed().Text() == target.String() {
-				b.failOwn(f, Failure{Key: key, Rule: "different", A: r.arg})
+			if other.Trimmed().Text() == target.String() {
+				b.failOwn(f, fault.Failure{Key: key, Rule: "different", A: r.arg})
 				return false
 			}
 			continue
@@ -164,8 +165,8 @@ func (b *binding) obey(f *field, rs rules, t *typ, key string, dst reflect.Value
 		before := v
 		sentence, ok := r.check(&v, b.public)
 		if !ok {
-			a, value := r.args(sentence)
-			b.failOwn(f, Failure{Key: key, Rule: sentence, A: a, B: value})
+			a, arg := r.args(sentence)
+			b.failOwn(f, fault.Failure{Key: key, Rule: sentence, A: a, B: arg})
 			return false
 		}
 		if s, isText := v.(string); isText && v != before {
@@ -181,7 +182,7 @@ func (b *binding) distinct(f *field, key string, list reflect.Value) {
 	for i := range list.Len() {
 		v := list.Index(i).Interface()
 		if seen[v] {
-			b.failOwn(f, Failure{Key: join(key, strconv.Itoa(i)), Rule: "distinct"})
+			b.failOwn(f, fault.Failure{Key: value.Join(key, strconv.Itoa(i)), Rule: "distinct"})
 		}
 		seen[v] = true
 	}
@@ -197,7 +198,7 @@ func measure(t *typ, v reflect.Value) any {
 	case kNumber:
 		return v.Float()
 	case kMoney:
-		return Money(v.Int())
+		return value.Money(v.Int())
 	case kSlice, kMap:
 		return count(v.Len())
 	case kFile:
@@ -221,14 +222,14 @@ func readPath(p *plan, values map[string]string, dst reflect.Value) {
 		case kInt:
 			at.SetInt(pathID(s))
 		case kRef:
-			ref, ok := parseRef(s)
+			ref, ok := value.ParseRef(s)
 			if !ok {
 				ref.ID = pathID(s)
 			}
 			at.Set(reflect.ValueOf(ref))
 		case kString:
 			if _, isUUID := f.rules.find("uuid"); isUUID {
-				ref, _ := parseRef(s)
+				ref, _ := value.ParseRef(s)
 				s = ref.UUID
 			}
 			if !strings.ContainsRune(s, 0) {
@@ -250,7 +251,7 @@ func pathID(s string) int64 {
 }
 
 // readUnknown lists the top-level body keys that the struct does not know.
-func (b *binding) readUnknown(p *plan, body Value, dst reflect.Value) {
+func (b *binding) readUnknown(p *plan, body value.Value, dst reflect.Value) {
 	if p.unknown == nil {
 		return
 	}
@@ -263,8 +264,8 @@ func (b *binding) readUnknown(p *plan, body Value, dst reflect.Value) {
 			}
 		}
 	}
-	var found Unknown
-	for _, m := range body.members {
+	var found value.Unknown
+	for _, m := range body.Members {
 		if !known[m.Key] {
 			found = append(found, m)
 		}
@@ -275,17 +276,17 @@ func (b *binding) readUnknown(p *plan, body Value, dst reflect.Value) {
 // ReadJSON fills dst, a pointer to a struct with wire tags, from a JSON object by the same rules as a request.
 // The error is a fault with the failed fields.
 func ReadJSON(raw []byte, dst any) error {
-	v, err := parseObject(raw)
+	v, err := value.ParseObject(raw)
 	if err != nil {
 		return fault.New(fault.Malformed, "", "%s", bodySentence(err))
 	}
 	b := newBinding(nil, nil, nil)
-	Binder{b: b}.Read(v, dst)
-	return Invalid(b.sorted(planOf(reflect.TypeOf(dst).Elem()))...)
+	binder{b: b}.Read(v, dst)
+	return fault.Input(b.sorted(planOf(reflect.TypeOf(dst).Elem()))...)
 }
 
 func bodySentence(err error) string {
-	if errors.Is(err, errNotObject) {
+	if errors.Is(err, value.ErrNotObject) {
 		return "The request body must be a JSON object."
 	}
 	return "The request body is not valid JSON."

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"parley/value"
 	"strings"
 )
 
@@ -42,20 +43,20 @@ func (r Route) takesBody() bool {
 
 // Request makes the HTTP request that carries such arguments.
 func (r Route) Request(ctx context.Context, base string, arguments []byte) (*http.Request, error) {
-	args, err := parseObject(arguments)
+	args, err := value.ParseObject(arguments)
 	if err != nil {
-		_, err = bodyFault(Value{}, err)
+		_, err = bodyFault(value.Value{}, err)
 		return nil, err
 	}
-	path, query, body := base+r.Path, url.Values{}, Value{kind: isObject}
-	for _, m := range args.members {
+	path, query, body := base+r.Path, url.Values{}, value.Value{Kind: value.KindObject}
+	for _, m := range args.Members {
 		switch r.plan.sourceOf(m.Key) {
 		case fromPath:
 			path = strings.Replace(path, "{"+m.Key+"}", url.PathEscape(m.Value.Text()), 1)
 		case fromQuery:
 			query.Set(m.Key, m.Value.Text())
 		default:
-			body.members = append(body.members, m)
+			body.Members = append(body.Members, m)
 		}
 	}
 	if len(query) > 0 {

@@ -1,11 +1,10 @@
 package wire
 
 import (
-	"math"
+	"parley/fault"
+	"parley/value"
 	"reflect"
 	"strconv"
-
-	"github.com/google/uuid"
 )
 
 // inside reaches through Opt and pointer to the value itself.
@@ -32,49 +31,49 @@ func setNull(t *typ, dst reflect.Value) {
 }
 
 // set gives dst the value v in the field's type; f carries the rules of elements.
-func (b *binding) set(t *typ, v Value, key string, dst reflect.Value, f *field) bool {
+func (b *binding) set(t *typ, v value.Value, key string, dst reflect.Value, f *field) bool {
 	if t.kind >= kAny && !f.keep {
-		v = v.trimmed()
+		v = v.Trimmed()
 	}
-	if at, bad := v.nulAt(); bad && t.kind != kStruct && t.kind != kSlice {
-		b.fail(Failure{Key: join(key, at), Rule: "string"})
+	if at, bad := v.NulAt(); bad && t.kind != kStruct && t.kind != kSlice {
+		b.fail(fault.Failure{Key: value.Join(key, at), Rule: "string"})
 		return false
 	}
 	dst = inside(t, dst)
 	ok := true
 	switch t.kind {
 	case kString:
-		if ok = v.kind == isString; ok {
-			dst.SetString(v.text)
+		if ok = v.Kind == value.KindString; ok {
+			dst.SetString(v.Digits)
 		}
 	case kInt:
-		n, isInt := v.integer()
+		n, isInt := v.Integer()
 		if ok = isInt && !dst.OverflowInt(n); ok {
 			dst.SetInt(n)
 		}
 	case kNumber:
-		n, isNumber := v.number()
+		n, isNumber := v.Number()
 		if ok = isNumber; ok {
 			dst.SetFloat(n)
 		}
 	case kMoney:
-		m, err := ParseMoney(v.text)
-		if ok = err == nil && (v.kind == isNumber || v.kind == isString); ok {
+		m, err := value.ParseMoney(v.Digits)
+		if ok = err == nil && (v.Kind == value.KindNumber || v.Kind == value.KindString); ok {
 			dst.SetInt(int64(m))
 		}
 	case kBool:
-		yes, isBool := v.boolean()
+		yes, isBool := v.Boolean()
 		if ok = isBool; ok {
 			dst.SetBool(yes)
 		}
 	case kRef:
-		ref, isRef := v.ref()
+		ref, isRef := v.Ref()
 		if ok = isRef; ok {
 			dst.Set(reflect.ValueOf(ref))
 		}
 	case kFile:
-		if ok = v.kind == isFile; ok {
-			dst.Set(reflect.ValueOf(*v.file))
+		if ok = v.Kind == value.KindFile; ok {
+			dst.Set(reflect.ValueOf(*v.File))
 		}
 	case kAny:
 		if a := v.Any(); a != nil {
@@ -86,21 +85,21 @@ func (b *binding) set(t *typ, v Value, key string, dst reflect.Value, f *field) 
 		dst.Set(reflect.ValueOf(v))
 	case kCustom:
 		before := len(b.fields)
-		dst.Addr().Interface().(Binding).BindWire(Binder{b, key}, v)
+		dst.Addr().Interface().(value.Binding).Bind(binder{b, key}, v)
 		return len(b.fields) == before
 	default:
 		return b.setMany(t, v, key, dst, f)
 	}
 	if !ok {
-		b.failOwn(f, Failure{Key: key, Rule: t.typeRule()})
+		b.failOwn(f, fault.Failure{Key: key, Rule: t.typeRule()})
 	}
 	return ok
 }
 
 // setMany fills slices, maps and structs.
-func (b *binding) setMany(t *typ, v Value, key string, dst reflect.Value, f *field) bool {
-	if t.kind == kSlice && v.kind != isArray || t.kind != kSlice && !v.IsObject() {
-		b.failOwn(f, Failure{Key: key, Rule: t.typeRule()})
+func (b *binding) setMany(t *typ, v value.Value, key string, dst reflect.Value, f *field) bool {
+	if t.kind == kSlice && v.Kind != value.KindArray || t.kind != kSlice && !v.IsObject() {
+		b.failOwn(f, fault.Failure{Key: key, Rule: t.typeRule()})
 		return false
 	}
 	before := len(b.fields)
@@ -108,20 +107,20 @@ func (b *binding) setMany(t *typ, v Value, key string, dst reflect.Value, f *fie
 	case kStruct:
 		b.object(t.plan, v, key, dst, fromBody)
 	case kMap:
-		dst.Set(reflect.MakeMapWithSize(dst.Type(), len(v.members)))
-		for _, m := range v.members {
+		dst.Set(reflect.MakeMapWithSize(dst.Type(), len(v.Members)))
+		for _, m := range v.Members {
 			item := reflect.New(t.elem.t).Elem()
-			b.element(t.elem, m.Value, join(key, m.Key), item, f)
+			b.element(t.elem, m.Value, value.Join(key, m.Key), item, f)
 			dst.SetMapIndex(reflect.ValueOf(m.Key), item)
 		}
 	case kSlice:
-		if r, limited := f.rules.find("max"); limited && float64(len(v.items)) > r.num {
-			b.failOwn(f, Failure{Key: key, Rule: "max.items", A: r.arg}) // before reading a million elements
+		if r, limited := f.rules.find("max"); limited && float64(len(v.Items)) > r.num {
+			b.failOwn(f, fault.Failure{Key: key, Rule: "max.items", A: r.arg}) // before reading a million elements
 			return false
 		}
-		dst.Set(reflect.MakeSlice(dst.Type(), len(v.items), len(v.items)))
-		for i, item := range v.items {
-			b.element(t.elem, item, join(key, strconv.Itoa(i)), dst.Index(i), f)
+		dst.Set(reflect.MakeSlice(dst.Type(), len(v.Items), len(v.Items)))
+		for i, item := range v.Items {
+			b.element(t.elem, item, value.Join(key, strconv.Itoa(i)), dst.Index(i), f)
 		}
 		if _, ok := f.rules.find("distinct"); ok {
 			b.distinct(f, key, dst)
@@ -132,14 +131,14 @@ func (b *binding) setMany(t *typ, v Value, key string, dst reflect.Value, f *fie
 }
 
 // element reads one element of an array or map and checks the each rules on it.
-func (b *binding) element(t *typ, v Value, key string, dst reflect.Value, f *field) {
-	v = v.trim(f.keep)
+func (b *binding) element(t *typ, v value.Value, key string, dst reflect.Value, f *field) {
+	v = v.Trim(f.keep)
 	if v.IsNull() && (t.kind == kAny || t.kind == kRaw || t.kind == kValue) {
 		return
 	}
 	inner := &field{say: f.say, keep: f.keep}
 	if b.set(t, v, key, dst, inner) {
-		b.obey(inner, f.each, t, key, dst, Value{})
+		b.obey(inner, f.each, t, key, dst, value.Value{})
 	}
 }
 
@@ -159,64 +158,9 @@ func (b *binding) distinctInside(t *typ, key string, list reflect.Value) {
 				continue
 			}
 			if seen[v.Interface()] {
-				b.failOwn(f, Failure{Key: join(join(key, strconv.Itoa(i)), f.name), Rule: "distinct"})
+				b.failOwn(f, fault.Failure{Key: value.Join(value.Join(key, strconv.Itoa(i)), f.name), Rule: "distinct"})
 			}
 			seen[v.Interface()] = true
 		}
 	}
-}
-
-// integer accepts JSON integers, numbers without a fraction and decimal strings.
-func (v Value) integer() (int64, bool) {
-	if v.kind != isNumber && v.kind != isString {
-		return 0, false
-	}
-	if integer.MatchString(v.text) {
-		n, err := strconv.ParseInt(v.text, 10, 64)
-		return n, err == nil
-	}
-	if v.kind == isString {
-		return 0, false
-	}
-	f, err := strconv.ParseFloat(v.text, 64)
-	if err != nil || f != math.Trunc(f) || math.Abs(f) >= 1<<63 {
-		return 0, false
-	}
-	return int64(f), true
-}
-
-// number accepts JSON numbers and numeric strings.
-func (v Value) number() (float64, bool) {
-	if v.kind != isNumber && (v.kind != isString || !numeric.MatchString(v.text)) {
-		return 0, false
-	}
-	f, err := strconv.ParseFloat(v.text, 64)
-	return f, err == nil
-}
-
-func (v Value) boolean() (yes, ok bool) {
-	switch {
-	case v.kind == isTrue || v.text == "1" && v.IsScalar():
-		return true, true
-	case v.kind == isFalse || v.text == "0" && v.IsScalar():
-		return false, true
-	}
-	return false, false
-}
-
-func (v Value) ref() (Ref, bool) {
-	if n, ok := v.integer(); ok {
-		return Ref{ID: n}, true
-	}
-	if v.kind != isString {
-		return Ref{}, false
-	}
-	return parseRef(v.text)
-}
-
-func parseRef(s string) (Ref, bool) {
-	if id, err := uuid.Parse(s); err == nil && len(s) == 36 {
-		return Ref{UUID: id.String()}, true
-	}
-	return Ref{}, false
 }

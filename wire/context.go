@@ -7,7 +7,6 @@ import (
 
 // info is what handlers may know about the request that called them.
 type info struct {
-	id     string
 	header http.Header
 	origin string // scheme and host for links
 	path   string // of the request, escaped, with the base
@@ -22,16 +21,6 @@ func infoOf(ctx context.Context) *info {
 		return i
 	}
 	return &info{header: http.Header{}}
-}
-
-// RequestID is the id under which this request appears in the log; empty outside a request.
-func RequestID(ctx context.Context) string { return infoOf(ctx).id }
-
-// WithRequestID gives work that a request caused the request's id.
-func WithRequestID(ctx context.Context, id string) context.Context {
-	i := *infoOf(ctx)
-	i.id = id
-	return context.WithValue(ctx, infoKey{}, &i)
 }
 
 // Origin is scheme and host for links in answers, without a slash at the end; empty outside a request.

@@ -3,7 +3,6 @@ package wire
 import (
 	"bytes"
 	"context"
-	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,19 +11,19 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-	jsonv1 "github.com/go-json-experiment/json/v1"
 	"parley/fault"
+	"parley/value"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Area is a family of routes that words its failures alike.
 type Area struct {
 	Name   string
-	Shape  func(*fault.Fault) any // the body of a failure; a struct, so that its keys keep their order
-	Fields bool                   // validation answers {message, errors}; otherwise Shape with the first sentence
-	Says   string                 // message of validation answers; empty = the first sentence and the count of the others
-	Phrase func(Failure) string   // words of failed rules; nil = Sentence
+	Shape  func(*fault.Fault) any     // the body of a failure; a struct, so that its keys keep their order
+	Fields bool                       // validation answers {message, errors}; otherwise Shape with the first sentence
+	Says   string                     // message of validation answers; empty = the first sentence and the count of the others
+	Phrase func(fault.Failure) string // words of failed rules; nil = fault.Sentence
 }
 
 // Saying is the area with another message for validation answers.
@@ -41,39 +40,24 @@ type Message struct {
 var statusOf = map[fault.Kind]int{
 	fault.Internal: 500, fault.Malformed: 400, fault.Unauthorized: 401, fault.NeedsPayment: 402, fault.Forbidden: 403,
 	fault.NotFound: 404, fault.Conflict: 409, fault.Gone: 410, fault.TooLarge: 413, fault.Unsupported: 415,
-	fault.Invalid: 422, fault.TooMany: 429, fault.Unavailable: 503,
+	fault.Invalid: 422, fault.TooMany: 429, fault.Unavailable: 503, fault.NotAllowed: 405,
 }
 
 var (
-	errTooLarge    = general(fault.TooLarge, "The request body is too large.")
-	errContentType = general(fault.Unsupported, "Unsupported content type. Send application/json.")
+	errTooLarge    = fault.General(fault.TooLarge, "The request body is too large.")
+	errContentType = fault.General(fault.Unsupported, "Unsupported content type. Send application/json.")
 	errUnavailable = &fault.Fault{Kind: fault.Unavailable, Message: "Service Unavailable", RetryAfter: 5}
-	// ErrUnauthenticated is the answer to a missing or bad credential, the same in every area.
-	ErrUnauthenticated = general(fault.Unauthorized, "Unauthenticated.")
 )
 
-// generalFault is worded {"message":…} in every area. A status other than 0 replaces that of the kind.
-type generalFault struct {
-	*fault.Fault
-	status int
-	quota  *Quota // that is used up
-}
-
-func (g generalFault) Unwrap() error { return g.Fault }
-
-func general(k fault.Kind, format string, args ...any) error {
-	return generalFault{Fault: fault.New(k, "", format, args...)}
-}
-
 // bodyFault turns a reading error into its answer.
-func bodyFault(v Value, err error) (Value, error) {
+func bodyFault(v value.Value, err error) (value.Value, error) {
 	if err == nil {
 		return v, nil
 	}
 	if _, tooLong := errors.AsType[*http.MaxBytesError](err); tooLong {
-		return Value{}, errTooLarge
+		return value.Value{}, errTooLarge
 	}
-	return Value{}, general(fault.Malformed, "%s", bodySentence(err))
+	return value.Value{}, fault.General(fault.Malformed, "%s", bodySentence(err))
 }
 
 // answer is a failure as it goes out.
@@ -88,12 +72,8 @@ type answer struct {
 // answerTo words err for the area.
 func (a Area) answerTo(err error, sorted func([]fault.Field) []fault.Field) answer {
 	f := fault.Of(err)
-	g, isGeneral := errors.AsType[generalFault](err)
 	_, known := errors.AsType[*fault.Fault](err)
 	out := answer{status: statusOf[f.Kind], extra: f.Extra, header: http.Header{}, fault: f}
-	if g.status != 0 {
-		out.status = g.status
-	}
 	if f.RetryAfter > 0 {
 		out.header.Set("Retry-After", strconv.Itoa(f.RetryAfter))
 	}
@@ -106,22 +86,23 @@ func (a Area) answerTo(err error, sorted func([]fault.Field) []fault.Field) answ
 		out.body = Message{"Service Unavailable"}
 	case len(f.Fields) > 0:
 		out.body = a.invalid(f, sorted(f.Fields))
-	case isGeneral || !known || a.Shape == nil:
+	case f.General || !known || a.Shape == nil:
 		out.body = Message{f.Message}
 	default:
 		out.body = a.Shape(f)
 	}
 	if f.Kind == fault.TooMany {
-		out.tooMany(f, g.quota)
+		out.tooMany(f)
 	}
 	return out
 }
 
 // tooMany says how long to wait and how many are allowed, whatever limit it was.
-func (a *answer) tooMany(f *fault.Fault, used *Quota) {
+func (a *answer) tooMany(f *fault.Fault) {
 	wait := max(1, f.RetryAfter)
-	if used == nil {
-		used = &Quota{Limit: f.Limit, Reset: time.Now().Add(time.Duration(wait) * time.Second)}
+	used := Quota{Limit: f.Limit, Reset: f.Reset}
+	if used.Reset.IsZero() {
+		used.Reset = time.Now().Add(time.Duration(wait) * time.Second)
 	}
 	used.head(a.header)
 	a.header.Set("Retry-After", strconv.Itoa(wait))
@@ -142,14 +123,14 @@ type errorsByName []fault.Field
 
 // MarshalJSON writes {"field":["sentence"]} in order.
 func (fields errorsByName) MarshalJSON() ([]byte, error) {
-	var v Value
-	v.kind = isObject
+	var v value.Value
+	v.Kind = value.KindObject
 	for _, f := range fields {
-		list := Value{kind: isArray, items: []Value{Text(f.Sentence)}}
-		if i := slices.IndexFunc(v.members, func(m Member) bool { return m.Key == f.Name }); i >= 0 {
+		list := value.Value{Kind: value.KindArray, Items: []value.Value{value.Text(f.Sentence)}}
+		if i := slices.IndexFunc(v.Members, func(m value.Member) bool { return m.Key == f.Name }); i >= 0 {
 			continue // one sentence per field
 		}
-		v.members = append(v.members, Member{f.Name, list})
+		v.Members = append(v.Members, value.Member{Key: f.Name, Value: list})
 	}
 	return v.JSON(), nil
 }
@@ -175,12 +156,12 @@ func (a Area) invalid(f *fault.Fault, fields []fault.Field) any {
 
 // bytes is the answer's body with the extra keys at its end.
 func (a answer) bytes() []byte {
-	b, err := Marshal(a.body)
+	b, err := value.Marshal(a.body)
 	if err != nil {
 		panic(err) // the shapes of failures are fixed structs
 	}
 	for _, key := range slices.Sorted(maps.Keys(a.extra)) {
-		v, err := Marshal(a.extra[key])
+		v, err := value.Marshal(a.extra[key])
 		if err != nil {
 			continue
 		}
@@ -193,26 +174,6 @@ func (a answer) bytes() []byte {
 	}
 	return b
 }
-
-// Marshal writes an answer: compact, no HTML escapes, nil slices as [] and nil maps as {}.
-// Everything else is as encoding/json does it.
-func Marshal(v any) ([]byte, error) {
-	return json.Marshal(v, marshalling)
-}
-
-// Unmarshal reads a document of ours, such as [Marshal] wrote. Everything is as encoding/json does it.
-func Unmarshal(b []byte, v any) error {
-	return json.Unmarshal(b, v, unmarshalling)
-}
-
-// The wording of errors is the newer one: the older reads every value twice for it.
-var unmarshalling = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsonv1.ReportErrorsWithLegacySemantics(false))
-
-var marshalling = json.JoinOptions(jsonv1.DefaultOptionsV1(),
-	json.FormatNilSliceAsNull(false), json.FormatNilMapAsNull(false), jsontext.EscapeForHTML(false), jsontext.EscapeForJS(false),
-	json.WithMarshalers(json.MarshalToFunc(func(e *jsontext.Encoder, n stdjson.Number) error {
-		return e.WriteValue(jsontext.Value(n))
-	})))
 
 // IsOutage reports whether err is a failure of ours that deserves a line in the log.
 func IsOutage(err error) bool {

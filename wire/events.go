@@ -3,6 +3,7 @@ package wire
 import (
 	"fmt"
 	"net/http"
+	"parley/value"
 	"strings"
 	"time"
 )
@@ -28,7 +29,7 @@ func NewEvents(w http.ResponseWriter) (*Events, error) {
 
 // Send writes one event with its data as JSON; id and kind may be empty.
 func (e *Events) Send(id, kind string, data any) error {
-	b, err := Marshal(data)
+	b, err := value.Marshal(data)
 	if err != nil {
 		return err
 	}

@@ -18,11 +18,12 @@ import (
 	"time"
 
 	"parley/fault"
+	"parley/value"
 )
 
 type uploadIn struct {
 	Name  string           `json:"name" rule:"required max=20"`
-	File  File             `json:"file" rule:"required max=1"`
+	File  value.File       `json:"file" rule:"required max=1"`
 	Links []linkIn         `json:"links" rule:"max=3"`
 	Flag  bool             `json:"allow_dupplicate" also:"allow_duplicate"`
 	More  []string         `json:"columns"`

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"context"
-	"math"
 	"net/http"
 	"strconv"
 	"sync"
@@ -167,10 +166,7 @@ func pass(ctx context.Context, who Who, limits []Limit) (Quota, error) {
 }
 
 // Refusal is the 429 answer of a quota that is used up.
-func (q Quota) Refusal() error {
-	wait := max(1, int(math.Ceil(time.Until(q.Reset).Seconds())))
-	return generalFault{Fault: fault.Full(q.Limit, wait, "Too many requests. Wait the stated seconds, then try again."), quota: &q}
-}
+func (q Quota) Refusal() error { return fault.Exceeded(q.Limit, q.Reset) }
 
 func (q Quota) head(h http.Header) {
 	h.Set("X-RateLimit-Limit", strconv.Itoa(q.Limit))

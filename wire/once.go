@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"parley/fault"
+	"parley/value"
 )
 
 // Records remembers idempotent requests. name is unique per sender, route and key; hash stands for the input.
@@ -31,23 +32,16 @@ type Record struct {
 }
 
 var (
-	errKeyReused  = general(fault.Conflict, "Idempotency key already used with a different request.")
-	errKeyRunning = generalFault{Fault: &fault.Fault{Kind: fault.Conflict, Message: "A request with this idempotency key is still in progress.", RetryAfter: 1}}
+	errKeyReused  = fault.General(fault.Conflict, "Idempotency key already used with a different request.")
+	errKeyRunning = &fault.Fault{Kind: fault.Conflict, General: true, RetryAfter: 1,
+		Message: "A request with this idempotency key is still in progress."}
 )
-
-// Final marks an error as the outcome of an effect that took place: an idempotent route stores its answer.
-// Other errors leave nothing behind, so that the request may be repeated under the same key.
-func Final(err error) error { return finalError{err} }
-
-type finalError struct{ error }
-
-func (f finalError) Unwrap() error { return f.error }
 
 // once runs an idempotent route, or replays what it answered before.
 func (x *exchange) once() error {
 	key := x.r.Header.Get("Idempotency-Key")
 	if !printable(key) {
-		return general(fault.Malformed, "The Idempotency-Key header must be 1 to 255 printable ASCII characters.")
+		return fault.General(fault.Malformed, "The Idempotency-Key header must be 1 to 255 printable ASCII characters.")
 	}
 	hash, err := x.hash()
 	if err != nil {
@@ -90,7 +84,7 @@ func (x *exchange) claimed(name string) (err error) {
 		}
 		return x.respond(status, body)
 	})
-	if _, final := errors.AsType[finalError](err); final {
+	if fault.IsFinal(err) {
 		a := x.route.Area.answerTo(err, func(f []fault.Field) []fault.Field { return f })
 		err = errors.Join(err, store(a.status, a.bytes()))
 	}
@@ -109,8 +103,8 @@ func (x *exchange) place() string {
 // hash stands for the parsed fields and files: the order of keys and white space do not change it.
 func (x *exchange) hash() (string, error) {
 	h := sha256.New()
-	h.Write(x.bound.body.canonical().appendJSON(nil, true))
-	err := x.bound.body.eachFile(func(f *File) error {
+	h.Write(canonical(x.bound.body).AppendJSON(nil, true))
+	err := eachFile(x.bound.body, func(f *value.File) error {
 		src, err := f.Open()
 		if err != nil {
 			return err
@@ -124,33 +118,33 @@ func (x *exchange) hash() (string, error) {
 }
 
 // canonical trims strings and writes every number one way.
-func (v Value) canonical() Value {
-	v = v.trimmed()
-	switch v.kind {
-	case isNumber:
-		if n, ok := v.integer(); ok {
-			v.text = fmt.Sprint(n)
+func canonical(v value.Value) value.Value {
+	v = v.Trimmed()
+	switch v.Kind {
+	case value.KindNumber:
+		if n, ok := v.Integer(); ok {
+			v.Digits = fmt.Sprint(n)
 		}
-	case isFile:
-		v.kind = isString
-	case isArray:
-		for i := range v.items {
-			v.items[i] = v.items[i].canonical()
+	case value.KindFile:
+		v.Kind = value.KindString
+	case value.KindArray:
+		for i := range v.Items {
+			v.Items[i] = canonical(v.Items[i])
 		}
-	case isObject:
-		for i := range v.members {
-			v.members[i].Value = v.members[i].Value.canonical()
+	case value.KindObject:
+		for i := range v.Members {
+			v.Members[i].Value = canonical(v.Members[i].Value)
 		}
 	}
 	return v
 }
 
-func (v Value) eachFile(do func(*File) error) error {
-	if v.kind == isFile {
-		return do(v.file)
+func eachFile(v value.Value, do func(*value.File) error) error {
+	if v.Kind == value.KindFile {
+		return do(v.File)
 	}
-	for _, m := range ordered(v.members, true) {
-		if err := m.Value.eachFile(do); err != nil {
+	for _, m := range value.Ordered(v.Members, true) {
+		if err := eachFile(m.Value, do); err != nil {
 			return err
 		}
 	}

@@ -43,7 +43,7 @@ func testIdempotency(t *testing.T, d *db.DB) {
 			return bought{}, fault.New(fault.NeedsPayment, "", "No money.")
 		case "refund":
 			n++
-			return bought{}, Final(fault.Wrap(http.ErrHandlerTimeout, "", "It is refunded."))
+			return bought{}, fault.Final(fault.Wrap(http.ErrHandlerTimeout, "", "It is refunded."))
 		case "slow":
 			started <- true
 			<-release

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"parley/fault"
+	"parley/value"
 )
 
 // Document is what an OpenAPI document says beside its operations.
@@ -83,13 +84,13 @@ func OpenAPI(d Document, routes []Route) []byte {
 
 // indented writes keys sorted and one per line, so that a change of the document reads well.
 func indented(doc object) []byte {
-	b, err := Marshal(doc)
+	b, err := value.Marshal(doc)
 	if err != nil {
 		panic(err) // built from maps
 	}
 	var v any
 	if err = json.Unmarshal(b, &v); err != nil {
-		panic(err) // written by Marshal
+		panic(err) // written by value.Marshal
 	}
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"os"
+	"parley/value"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -14,9 +15,9 @@ type shelf struct {
 	ID      int64           `json:"id"`
 	Kind    string          `json:"kind" rule:"oneof=a|b"`
 	Owner   *person         `json:"owner"`
-	Made    Time            `json:"made"`
-	Gone    Time            `json:"gone" rule:"null"`
-	Price   Money           `json:"price"`
+	Made    value.Time      `json:"made"`
+	Gone    value.Time      `json:"gone" rule:"null"`
+	Price   value.Money     `json:"price"`
 	Books   []book          `json:"books"`
 	Notes   map[string]any  `json:"notes"`
 	Answer  json.RawMessage `json:"answer"`

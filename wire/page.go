@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
+	"parley/value"
 	"strconv"
 	"strings"
 )
@@ -116,8 +117,8 @@ func (c Cursor[T]) String() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// BindWire reads a cursor.
-func (c *Cursor[T]) BindWire(b Binder, v Value) {
+// Bind reads a cursor.
+func (c *Cursor[T]) Bind(b value.Binder, v value.Value) {
 	text := v.Text()
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || len(text) > maxCursor || json.Unmarshal(raw, &c.At) != nil {

@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
+	"parley/value"
 	"reflect"
 	"strings"
 	"sync"
@@ -20,7 +21,7 @@ const (
 // plan is what the tags of one struct say, worked out once.
 type plan struct {
 	fields  []*field
-	unknown []int // index of the Unknown field, nil when there is none
+	unknown []int // index of the value.Unknown field, nil when there is none
 }
 
 // field is one input field: where it comes from, what it must be, and where it goes.
@@ -40,7 +41,7 @@ type field struct {
 	nullDefault     bool              // null stands for the default
 	keep            bool              // white space stays, "" stays a string
 	also            []string          // other accepted keys
-	def             *Value            // taken when the field is absent
+	def             *value.Value      // taken when the field is absent
 	say             map[string]string // rule → sentence of this field's own
 	doc             string
 }
@@ -61,37 +62,26 @@ const (
 	kStruct
 	kAny   // any, map values included: free-form JSON
 	kRaw   // json.RawMessage
-	kValue // Value
+	kValue // value.Value
 	kRef
 	kFile
-	kCustom // implements Binding
+	kCustom // implements value.Binding
 )
 
 type typ struct {
 	kind kind
-	t    reflect.Type // without Opt and pointer
+	t    reflect.Type // without value.Opt and pointer
 	elem *typ
 	plan *plan
 	opt  bool
 	ptr  bool
 }
 
-// Unknown in an input struct receives what stands at the top level of the body and the struct does not know.
-type Unknown []Member
-
-// Binding is a type that reads itself from the input, for inputs whose form depends on their content.
-// It reports what is wrong through b and must cope with every Value.
-type Binding interface {
-	BindWire(b Binder, v Value)
-}
-
 // optional marks Opt[T].
-type optional interface{ optType() reflect.Type }
-
-func (Opt[T]) optType() reflect.Type { return reflect.TypeFor[T]() }
+type optional interface{ Inner() reflect.Type }
 
 var (
-	bindingType  = reflect.TypeFor[Binding]()
+	bindingType  = reflect.TypeFor[value.Binding]()
 	optionalType = reflect.TypeFor[optional]()
 	plans        sync.Map // reflect.Type → *plan
 )
@@ -110,7 +100,7 @@ func (p *plan) add(t reflect.Type, index []int) {
 	for i := range t.NumField() {
 		sf := t.Field(i)
 		at := append(append([]int{}, index...), i)
-		if sf.Type == reflect.TypeFor[Unknown]() {
+		if sf.Type == reflect.TypeFor[value.Unknown]() {
 			p.unknown = at
 			continue
 		}
@@ -171,9 +161,9 @@ func (f *field) read(tag reflect.StructTag, where string) {
 	f.also = strings.FieldsFunc(tag.Get("also"), func(r rune) bool { return r == ',' })
 	f.keep = tag.Get("trim") == "no"
 	if def, ok := tag.Lookup("default"); ok {
-		v, err := parseJSON([]byte(def))
+		v, err := value.Parse([]byte(def))
 		if err != nil {
-			v = Text(def)
+			v = value.Text(def)
 		}
 		f.def = &v
 	}
@@ -189,7 +179,7 @@ func (f *field) read(tag reflect.StructTag, where string) {
 
 func typeOf(t reflect.Type) *typ {
 	if t.Implements(optionalType) && t.Kind() == reflect.Struct {
-		inner := *typeOf(reflect.Zero(t).Interface().(optional).optType())
+		inner := *typeOf(reflect.Zero(t).Interface().(optional).Inner())
 		inner.opt = true
 		return &inner
 	}
@@ -202,13 +192,13 @@ func typeOf(t reflect.Type) *typ {
 	switch {
 	case reflect.PointerTo(t).Implements(bindingType):
 		ty.kind = kCustom
-	case t == reflect.TypeFor[Ref]():
+	case t == reflect.TypeFor[value.Ref]():
 		ty.kind = kRef
-	case t == reflect.TypeFor[File]():
+	case t == reflect.TypeFor[value.File]():
 		ty.kind = kFile
-	case t == reflect.TypeFor[Value]():
+	case t == reflect.TypeFor[value.Value]():
 		ty.kind = kValue
-	case t == reflect.TypeFor[Money]():
+	case t == reflect.TypeFor[value.Money]():
 		ty.kind = kMoney
 	case t == reflect.TypeFor[json.RawMessage]():
 		ty.kind = kRaw

@@ -2,13 +2,14 @@ package wire
 
 import (
 	"context"
+	"parley/value"
 	"testing"
 )
 
 type madeIn struct {
-	Name Opt[string] `json:"name" rule:"max=5"`
-	Tone string      `json:"tone" rule:"null=default" default:"calm"`
-	Self Opt[Ref]    `json:"self_id"`
+	Name value.Opt[string]    `json:"name" rule:"max=5"`
+	Tone string               `json:"tone" rule:"null=default" default:"calm"`
+	Self value.Opt[value.Ref] `json:"self_id"`
 }
 
 func TestRequireAndNullDefault(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"net/mail"
 	"net/netip"
 	"net/url"
+	"parley/value"
 	"regexp"
 	"slices"
 	"strconv"
@@ -25,8 +26,6 @@ type rule struct {
 type rules []rule
 
 var (
-	numeric   = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
-	integer   = regexp.MustCompile(`^-?[0-9]+$`)
 	e164      = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
 	hostPart  = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$`)
 	clockTime = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$`)
@@ -92,11 +91,11 @@ func size(v any) (float64, string) {
 		return float64(v), ".number"
 	case float64:
 		return v, ".number"
-	case Money:
-		return float64(v) / float64(MoneyUnit), ".number"
+	case value.Money:
+		return float64(v) / float64(value.MoneyUnit), ".number"
 	case count:
 		return float64(v), ".items"
-	case *File:
+	case *value.File:
 		return float64(v.Size) / 1024, ".file"
 	}
 	return 0, ""

@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding"
 	"encoding/json"
+	"parley/value"
 	"reflect"
 	"regexp"
 	"strings"
@@ -14,12 +15,12 @@ func (s *schemas) out(t reflect.Type) object {
 	case t.Kind() == reflect.Pointer:
 		return orNull(s.out(t.Elem()))
 	case t.Implements(optionalType):
-		return orNull(s.out(reflect.Zero(t).Interface().(optional).optType()))
-	case t == reflect.TypeFor[Time]():
+		return orNull(s.out(reflect.Zero(t).Interface().(optional).Inner()))
+	case t == reflect.TypeFor[value.Time]():
 		return object{"type": "string", "format": "date-time"}
-	case t == reflect.TypeFor[DateTime]():
+	case t == reflect.TypeFor[value.DateTime]():
 		return object{"type": "string", "pattern": `^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$`}
-	case t == reflect.TypeFor[Money]():
+	case t == reflect.TypeFor[value.Money]():
 		return object{"type": "number"}
 	case t == reflect.TypeFor[json.RawMessage](), t.Kind() == reflect.Interface:
 		return object{}
@@ -147,7 +148,7 @@ func outKindOf(t reflect.Type) kind {
 		t = t.Elem()
 	}
 	if t.Implements(optionalType) {
-		return outKindOf(reflect.Zero(t).Interface().(optional).optType())
+		return outKindOf(reflect.Zero(t).Interface().(optional).Inner())
 	}
 	switch t.Kind() {
 	case reflect.String:

@@ -15,8 +15,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"parley/fault"
+	"parley/value"
+
+	"github.com/google/uuid"
 )
 
 // Config is what a Server needs to know about its surroundings.
@@ -131,8 +133,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("X-Request-Id", id)
 	h.Set("X-Api-Version", "1")
-	x.r = r.WithContext(context.WithValue(r.Context(), infoKey{}, &info{
-		id: id, header: h, origin: s.origin(r), path: r.URL.EscapedPath(), query: r.URL.RawQuery, sent: r.Header}))
+	x.r = r.WithContext(context.WithValue(fault.WithRequestID(r.Context(), id), infoKey{}, &info{
+		header: h, origin: s.origin(r), path: r.URL.EscapedPath(), query: r.URL.RawQuery, sent: r.Header}))
 	defer x.finish(began)
 	if err := x.dispatch(); err != nil {
 		x.fail(err)
@@ -182,12 +184,11 @@ func (x *exchange) dispatch() error {
 	case method == http.MethodOptions && x.preflight(methods):
 		return nil
 	case len(methods) == 0:
-		return general(fault.NotFound, "The route %s could not be found.", shown)
+		return fault.General(fault.NotFound, "The route %s could not be found.", shown)
 	case x.route == nil:
 		allow := supported(methods)
 		x.w.Header().Set("Allow", allow)
-		return generalFault{Fault: fault.New(fault.Malformed, "", "The %s method is not supported for route %s. Supported methods: %s.",
-			x.r.Method, shown, allow), status: http.StatusMethodNotAllowed}
+		return fault.General(fault.NotAllowed, "The %s method is not supported for route %s. Supported methods: %s.", x.r.Method, shown, allow)
 	}
 	x.openOrigin()
 	return x.run()
@@ -221,7 +222,7 @@ func (x *exchange) admit() error {
 			limits = slices.Concat(x.s.cfg.Limits, limits)
 		case errors.Is(err, ErrNoCredential) && x.route.auth == keyOptional:
 		case errors.Is(err, ErrNoCredential):
-			return ErrUnauthenticated
+			return fault.ErrUnauthenticated
 		default:
 			return x.refuse(err)
 		}
@@ -251,7 +252,7 @@ func (x *exchange) refuse(err error) error {
 
 // read parses the request and fills the input, collecting what is wrong with it.
 func (x *exchange) read() error {
-	body := Value{kind: isObject}
+	body := value.Value{Kind: value.KindObject}
 	if m := x.r.Method; m == http.MethodPost || m == http.MethodPut || m == http.MethodPatch {
 		var err error
 		if body, err = readBody(x.w, x.r, x.route.multipart); err != nil {
@@ -298,7 +299,7 @@ func (x *exchange) effect(done func(status int, body []byte) error) error {
 	if err != nil {
 		return err
 	}
-	body, err := Marshal(out)
+	body, err := value.Marshal(out)
 	if err != nil {
 		return err
 	}
@@ -320,7 +321,7 @@ func (x *exchange) validate(ctx context.Context) error {
 			}
 		}
 	}
-	return Invalid(x.bound.fields...)
+	return fault.Input(x.bound.fields...)
 }
 
 func (x *exchange) respond(status int, body []byte) error {

@@ -14,8 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
 	"parley/fault"
+	"parley/value"
+
+	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) {
@@ -32,7 +34,7 @@ var (
 			Code    string `json:"error_code"`
 		}{false, f.Message, f.Code}
 	}}
-	chatty = Area{Name: "chatty", Phrase: Terse, Shape: func(f *fault.Fault) any {
+	chatty = Area{Name: "chatty", Phrase: fault.Terse, Shape: func(f *fault.Fault) any {
 		return struct {
 			Status bool   `json:"status"`
 			Error  string `json:"error"`
@@ -41,28 +43,28 @@ var (
 )
 
 type thingIn struct {
-	ID     int64          `path:"id"`
-	Name   Opt[string]    `json:"name" rule:"max=5"`
-	Speed  Opt[float64]   `json:"speed" rule:"min=0.7 max=1.2"`
-	Number Opt[int64]     `json:"number_id" rule:"null"`
-	Kind   string         `json:"kind" rule:"oneof=a|b" default:"a"`
-	Tags   Opt[[]string]  `json:"tags" each:"oneof=x|y" rule:"max=3 distinct"`
-	Rows   []rowIn        `json:"rows" rule:"max=2"`
-	Vars   Scalars        `json:"variables" rule:"max=2"`
-	Prompt Opt[string]    `json:"prompt" trim:"no"`
-	URL    Opt[string]    `json:"webhook_url" rule:"url null required_if=is_active:true"`
-	Active Opt[bool]      `json:"is_active"`
-	Ref    Opt[Ref]       `json:"assistant_id"`
-	Range  Opt[int64]     `json:"range" rule:"min=1"`
-	Day    Opt[string]    `json:"day" rule:"date"`
-	Code   Opt[string]    `json:"code" rule:"pattern=^[a-z]+$" say:"pattern: Letters only."`
-	Extra  Unknown        `json:"-"`
-	Free   map[string]any `json:"free"`
+	ID     int64                `path:"id"`
+	Name   value.Opt[string]    `json:"name" rule:"max=5"`
+	Speed  value.Opt[float64]   `json:"speed" rule:"min=0.7 max=1.2"`
+	Number value.Opt[int64]     `json:"number_id" rule:"null"`
+	Kind   string               `json:"kind" rule:"oneof=a|b" default:"a"`
+	Tags   value.Opt[[]string]  `json:"tags" each:"oneof=x|y" rule:"max=3 distinct"`
+	Rows   []rowIn              `json:"rows" rule:"max=2"`
+	Vars   value.Scalars        `json:"variables" rule:"max=2"`
+	Prompt value.Opt[string]    `json:"prompt" trim:"no"`
+	URL    value.Opt[string]    `json:"webhook_url" rule:"url null required_if=is_active:true"`
+	Active value.Opt[bool]      `json:"is_active"`
+	Ref    value.Opt[value.Ref] `json:"assistant_id"`
+	Range  value.Opt[int64]     `json:"range" rule:"min=1"`
+	Day    value.Opt[string]    `json:"day" rule:"date"`
+	Code   value.Opt[string]    `json:"code" rule:"pattern=^[a-z]+$" say:"pattern: Letters only."`
+	Extra  value.Unknown        `json:"-"`
+	Free   map[string]any       `json:"free"`
 }
 
 type rowIn struct {
-	Name  string      `json:"name" rule:"required min=3 max=16 distinct"`
-	Value Opt[string] `json:"value" trim:"no"`
+	Name  string            `json:"name" rule:"required min=3 max=16 distinct"`
+	Value value.Opt[string] `json:"value" trim:"no"`
 }
 
 func testServer(t *testing.T, cfg Config, routes ...Route) func(req string, header ...string) (int, string, http.Header) {
@@ -215,7 +217,7 @@ func TestChecksInOrder(t *testing.T) {
 		case "good":
 			return r.Context(), Who{Key: "1", Account: 1}, nil
 		}
-		return nil, Who{}, ErrUnauthenticated
+		return nil, Who{}, fault.ErrUnauthenticated
 	}
 	do := testServer(t, Config{Authenticate: auth, BadKeys: NewWindow(2, time.Minute)},
 		On(coded, "POST /ping", 200, ping, Limited(PerAccount(20, time.Minute))),
@@ -298,14 +300,14 @@ func TestHead(t *testing.T) {
 
 func TestRoomErrorsAreMerged(t *testing.T) {
 	type in struct {
-		A Opt[string] `json:"a" rule:"max=1"`
-		B Opt[string] `json:"b"`
-		C Opt[string] `json:"c" rule:"max=1"`
+		A value.Opt[string] `json:"a" rule:"max=1"`
+		B value.Opt[string] `json:"b"`
+		C value.Opt[string] `json:"c" rule:"max=1"`
 	}
 	do := testServer(t, Config{}, On(plain.Saying("Validation failed"), "POST /x", 200,
 		func(context.Context, *in) (Message, error) { return Message{"hi"}, nil },
 		Check(func(_ context.Context, i *in) error {
-			return Invalid(Bad("c", "taken"), Own("b", "The :f is odd."), Bad("b", "in"))
+			return fault.Input(fault.Bad("c", "taken"), fault.Own("b", "The :f is odd."), fault.Bad("b", "in"))
 		})))
 	_, body, _ := do("POST /api/x\n" + `{"a":"22","c":"1"}`)
 	want := `{"message":"Validation failed","errors":{"a":["The a field must not be greater than 1 characters."],"b":["The b is odd."],"c":["The c has already been taken."]}}`
@@ -387,7 +389,7 @@ func TestFailedCredentials(t *testing.T) {
 		case "good":
 			return r.Context(), Who{Key: "1", Account: 1}, nil
 		}
-		return nil, Who{}, ErrUnauthenticated
+		return nil, Who{}, fault.ErrUnauthenticated
 	}
 	do := testServer(t, Config{Authenticate: auth, BadKeys: NewWindow(30, time.Minute), Limits: []Limit{PerKey(600, time.Minute)}},
 		On(plain, "GET /ping", 200, func(context.Context, *struct{}) (Message, error) { return Message{"pong"}, nil }),
@@ -484,18 +486,18 @@ func TestCORS(t *testing.T) {
 // Contract: 1.7
 func TestMoneyAndTimes(t *testing.T) {
 	at := time.Date(2027, 3, 1, 9, 0, 0, 5000, time.FixedZone("x", 3600))
-	b, err := Marshal([]any{Money(0), Money(1), Money(-150000000), Money(6666667), Money(1000000000000), Time(at), DateTime(at), Time{}, []int(nil), map[string]int(nil), "<&>"})
+	b, err := value.Marshal([]any{value.Money(0), value.Money(1), value.Money(-150000000), value.Money(6666667), value.Money(1000000000000), value.Time(at), value.DateTime(at), value.Time{}, []int(nil), map[string]int(nil), "<&>"})
 	want := `[0,0.00000001,-1.5,0.06666667,10000,"2027-03-01T08:00:00.000005Z","2027-03-01 08:00:00",null,[],{},"<&>"]`
 	if string(b) != want || err != nil {
 		t.Errorf("got %s\nwant %s (%v)", b, want, err)
 	}
-	for in, want := range map[string]Money{"0.1": 1e7, "118.25": 11825000000, "1e-8": 1, "0.000000005": 1, "-0.000000005": -1, "5": 5e8, ".5": 5e7} {
-		if got, err := ParseMoney(in); got != want || err != nil {
+	for in, want := range map[string]value.Money{"0.1": 1e7, "118.25": 11825000000, "1e-8": 1, "0.000000005": 1, "-0.000000005": -1, "5": 5e8, ".5": 5e7} {
+		if got, err := value.ParseMoney(in); got != want || err != nil {
 			t.Errorf("%s = %d, %v", in, got, err)
 		}
 	}
 	for _, in := range []string{"", "x", "NaN", "1e400", "99999999999999999999", "0x1"} {
-		if _, err := ParseMoney(in); err == nil {
+		if _, err := value.ParseMoney(in); err == nil {
 			t.Errorf("%q was read", in)
 		}
 	}

@@ -22,8 +22,8 @@ import (
 	"parley/numbers"
 	"parley/sim/instant"
 	"parley/switchboard"
+	"parley/value"
 	"parley/voice"
-	"parley/wire"
 )
 
 func newBench() *cobra.Command {
@@ -155,8 +155,8 @@ func (b *bench) desk(ctx context.Context, h *house.House) (numbers.Trunk, error)
 		return numbers.Trunk{}, err
 	}
 	line, err := h.Numbers.CreateTrunk(ctx, owner.ID, numbers.TrunkChange{
-		Form: wire.Some("extension"), Number: wire.Some("1000"), Username: wire.Some("bench"), Password: wire.Some("bench"),
-		Address: wire.Some("127.0.0.1"), Format: wire.Some("+e164"), Auth: wire.Some("ip"), Country: wire.Some("US")})
+		Form: value.Some("extension"), Number: value.Some("1000"), Username: value.Some("bench"), Password: value.Some("bench"),
+		Address: value.Some("127.0.0.1"), Format: value.Some("+e164"), Auth: value.Some("ip"), Country: value.Some("US")})
 	if err != nil {
 		return line, err
 	}
@@ -170,11 +170,11 @@ func (b *bench) desk(ctx context.Context, h *house.House) (numbers.Trunk, error)
 		greeting = ""
 	}
 	_, _, err = h.Assistants.Create(ctx, owner.ID, assistants.Change{By: assistants.By{Name: "parley"}, Fields: assistants.Fields{
-		Name: wire.Some("Bench"), Type: wire.Some(assistants.Inbound), Mode: wire.Some(string(catalog.Pipeline)),
-		VoiceID: wire.Some(tone.ID), LanguageID: wire.Some(english), LLMModelID: wire.Some(h.Catalog.DefaultModel(catalog.LLM)),
-		Timezone: wire.Some("UTC"), InitialMessage: wire.Some(greeting), SystemPrompt: wire.Some(benchPrompt),
-		EndpointType: wire.Some("vad"), EndpointSensitivity: wire.Some(b.silence.Seconds()), Record: wire.Some(b.record),
-		PostCallEvaluation: wire.Some(false), MaxDuration: wire.Some[int64](1200), PhoneNumberID: wire.Some(int64(line.ID))}})
+		Name: value.Some("Bench"), Type: value.Some(assistants.Inbound), Mode: value.Some(string(catalog.Pipeline)),
+		VoiceID: value.Some(tone.ID), LanguageID: value.Some(english), LLMModelID: value.Some(h.Catalog.DefaultModel(catalog.LLM)),
+		Timezone: value.Some("UTC"), InitialMessage: value.Some(greeting), SystemPrompt: value.Some(benchPrompt),
+		EndpointType: value.Some("vad"), EndpointSensitivity: value.Some(b.silence.Seconds()), Record: value.Some(b.record),
+		PostCallEvaluation: value.Some(false), MaxDuration: value.Some[int64](1200), PhoneNumberID: value.Some(int64(line.ID))}})
 	return line, err
 }
 

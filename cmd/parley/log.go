@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"parley/config"
-	"parley/wire"
+	"parley/fault"
 )
 
 // setLog makes the program's logger: fixed words, the request's id on every line that a request caused, and no personal
@@ -32,7 +32,7 @@ func setLog(cfg *config.Config) {
 type withRequest struct{ slog.Handler }
 
 func (h withRequest) Handle(ctx context.Context, r slog.Record) error {
-	if id := wire.RequestID(ctx); id != "" {
+	if id := fault.RequestID(ctx); id != "" {
 		r.AddAttrs(slog.String("request", id))
 	}
 	return h.Handler.Handle(ctx, r)

@@ -8,14 +8,15 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/google/uuid"
-	"github.com/spf13/cobra"
 	"parley/accounts"
 	"parley/billing"
 	"parley/config"
 	"parley/db"
 	"parley/house"
-	"parley/wire"
+	"parley/value"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
 )
 
 // office is what an operator works with, beside a running server or without one.
@@ -161,7 +162,7 @@ func newBalance() *cobra.Command {
 	var user, amount, note string
 	add := &cobra.Command{Use: "add --user E --amount N", Short: "Credit an account, or debit it with a negative amount", Args: cobra.NoArgs,
 		RunE: inOffice(func(cmd *cobra.Command, _ []string, o *office) error {
-			m, err := wire.ParseMoney(amount)
+			m, err := value.ParseMoney(amount)
 			if err != nil {
 				return misuse{fmt.Errorf("--amount must be a number, not %q", amount)}
 			}

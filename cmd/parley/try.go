@@ -18,7 +18,7 @@ import (
 	"parley/fault"
 	"parley/house"
 	"parley/jobs"
-	"parley/wire"
+	"parley/value"
 )
 
 func newTry() *cobra.Command {
@@ -53,9 +53,9 @@ func (s *server) try(ctx context.Context, args []string, in io.Reader, out io.Wr
 // partner is the assistant to talk with.
 func (s *server) partner(ctx context.Context, owner accounts.ID, args []string) (assistants.Assistant, error) {
 	if len(args) == 1 {
-		var ref wire.Ref
+		var ref value.Ref
 		if _, err := fmt.Sscan(args[0], &ref.ID); err != nil || strings.Contains(args[0], "-") {
-			ref = wire.Ref{UUID: args[0]}
+			ref = value.Ref{UUID: args[0]}
 		}
 		return s.house.Assistants.Get(ctx, s.db, owner, ref)
 	}
@@ -74,7 +74,7 @@ func (s *server) partner(ctx context.Context, owner accounts.ID, args []string) 
 
 // talkInText reads a line, answers it, and goes on until the input or the conversation ends.
 func (s *server) talkInText(ctx context.Context, owner accounts.ID, a assistants.Assistant, in io.Reader, out io.Writer) error {
-	c, said, err := s.house.Chats.Begin(ctx, chats.Start{Caller: owner, Assistant: wire.Ref{ID: int64(a.ID)}, Type: chats.Test})
+	c, said, err := s.house.Chats.Begin(ctx, chats.Start{Caller: owner, Assistant: value.Ref{ID: int64(a.ID)}, Type: chats.Test})
 	if err != nil {
 		return err
 	}

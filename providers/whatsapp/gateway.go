@@ -15,7 +15,6 @@ import (
 
 	"parley/fault"
 	"parley/messaging"
-	"parley/wire"
 )
 
 var (
@@ -30,10 +29,10 @@ func (c *Client) Join(ctx context.Context, n messaging.Joining) (j messaging.Joi
 	var missing []fault.Field
 	for _, f := range []struct{ name, value string }{{"phone_number_id", j.Ref}, {"business_account_id", cred.Account}, {"access_token", cred.Token}} {
 		if f.value == "" {
-			missing = append(missing, wire.Bad("credentials."+f.name, "required"))
+			missing = append(missing, fault.Bad("credentials."+f.name, "required"))
 		}
 	}
-	if err := wire.Invalid(missing...); err != nil {
+	if err := fault.Input(missing...); err != nil {
 		return j, err
 	}
 	there, err := c.look(ctx, cred.Token, j.Ref)
@@ -41,7 +40,7 @@ func (c *Client) Join(ctx context.Context, n messaging.Joining) (j messaging.Joi
 		return j, err
 	}
 	if digits(there.Phone) != digits(n.Phone) {
-		return j, wire.Invalid(wire.Bad("phone_number", "in"))
+		return j, fault.Input(fault.Bad("phone_number", "in"))
 	}
 	plain, err := json.Marshal(cred)
 	if err != nil {

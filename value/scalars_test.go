@@ -1,4 +1,4 @@
-package wire
+package value
 
 import (
 	"encoding/json"

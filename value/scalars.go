@@ -1,4 +1,4 @@
-package wire
+package value
 
 import (
 	"encoding/json"
@@ -66,14 +66,14 @@ func (s Scalars) All() iter.Seq2[string, any] {
 	}
 }
 
-// BindWire reads the object.
-func (s *Scalars) BindWire(b Binder, v Value) {
+// Bind reads the object.
+func (s *Scalars) Bind(b Binder, v Value) {
 	if !v.IsObject() {
 		b.Fail("array")
 		return
 	}
-	*s = make(Scalars, 0, len(v.Members()))
-	for _, m := range v.Members() {
+	*s = make(Scalars, 0, len(v.Members))
+	for _, m := range v.Members {
 		at := b.At(m.Key)
 		switch {
 		case !m.Value.IsScalar() && !m.Value.IsNull():
@@ -110,7 +110,7 @@ func (s Scalars) String() string {
 
 // UnmarshalJSON reads a stored object.
 func (s *Scalars) UnmarshalJSON(raw []byte) error {
-	v, err := parseJSON(raw)
+	v, err := Parse(raw)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (s *Scalars) UnmarshalJSON(raw []byte) error {
 	if v.IsObject() {
 		*s = Scalars{}
 	}
-	for _, m := range v.Members() {
+	for _, m := range v.Members {
 		x := Scalar{m.Key, m.Value.Any()}
 		if !m.Value.IsScalar() && !m.Value.IsNull() {
 			x.Value = m.Value.JSON()

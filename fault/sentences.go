@@ -1,11 +1,9 @@
-package wire
+package fault
 
 import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"parley/fault"
 )
 
 // sentences by rule; :f is the field, :a and :b the rule's arguments.
@@ -61,9 +59,9 @@ func Sentence(f Failure) string {
 	}
 	a := f.A
 	if f.Rule == "required_if" || f.Rule == "required_without" || f.Rule == "different" {
-		a = spoken(a)
+		a = Spoken(a)
 	}
-	return fill(sentences[f.Rule], spoken(f.Key), a, f.B)
+	return fill(sentences[f.Rule], Spoken(f.Key), a, f.B)
 }
 
 // Terse words a failure with the bare field name, without article and full stop.
@@ -84,8 +82,8 @@ func fill(text, f, a, b string) string {
 	return strings.NewReplacer(":f", f, ":a", a, ":b", b).Replace(text)
 }
 
-// spoken is a field name inside a sentence: blanks for underscores, except below an array index.
-func spoken(key string) string {
+// Spoken is a field name inside a sentence: blanks for underscores, except below an array index.
+func Spoken(key string) string {
 	for part := range strings.SplitSeq(key, ".") {
 		if _, err := strconv.Atoi(part); err == nil {
 			return key
@@ -96,10 +94,10 @@ func spoken(key string) string {
 
 // Bad is a validation error of a rule that only the room can check, in the words of the table:
 // Bad("phone_number_id", "in") or Bad("name", "taken").
-func Bad(key, rule string, args ...string) fault.Field {
+func Bad(key, rule string, args ...string) Field {
 	f := Failure{Key: key, Rule: rule}
 	if _, known := sentences[rule]; !known {
-		panic(fmt.Sprintf("wire: no sentence for rule %q", rule))
+		panic(fmt.Sprintf("fault: no sentence for rule %q", rule))
 	}
 	if len(args) > 0 {
 		f.A = args[0]
@@ -107,18 +105,18 @@ func Bad(key, rule string, args ...string) fault.Field {
 	if len(args) > 1 {
 		f.B = args[1]
 	}
-	return fault.Field{Name: key, Sentence: Sentence(f)}
+	return Field{Name: key, Sentence: Sentence(f)}
 }
 
 // Own is a validation error in a sentence of its own; :f in it is the field's name.
-func Own(key, sentence string) fault.Field {
-	return fault.Field{Name: key, Sentence: strings.ReplaceAll(sentence, ":f", spoken(key))}
+func Own(key, sentence string) Field {
+	return Field{Name: key, Sentence: strings.ReplaceAll(sentence, ":f", Spoken(key))}
 }
 
-// Invalid is the answer to validation errors, nil when there are none.
-func Invalid(fields ...fault.Field) error {
+// Input is the answer to validation errors, nil when there are none.
+func Input(fields ...Field) error {
 	if len(fields) == 0 {
 		return nil
 	}
-	return &fault.Fault{Kind: fault.Invalid, Fields: fields}
+	return &Fault{Kind: Invalid, Fields: fields}
 }

@@ -1,9 +1,10 @@
-// Package wire is the HTTP layer without the contract: typed handlers, binding, validation, error shapes, pages,
-// limits, idempotency, OpenAPI. On says how a route is written; package api holds the table of routes.
-package wire
+// Package value holds what is the same on the wire, in the rules and in the database: values that tell left out from null,
+// amounts, moments, references, scalars, and input as it was sent.
+package value
 
 import (
 	"encoding/json"
+	"reflect"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -85,3 +86,6 @@ func (o Opt[T]) MarshalJSONTo(out *jsontext.Encoder) error {
 	v := o.V // its own variable, so that only these cases allocate
 	return jsonv2.MarshalEncode(out, &v)
 }
+
+// Inner is the type inside, for who fills it by reflection: its fields are Set, Null and V in this order.
+func (Opt[T]) Inner() reflect.Type { return reflect.TypeFor[T]() }

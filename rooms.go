@@ -49,7 +49,7 @@ var May = []struct{ Room, Imports string }{
 	// The surface, and the one place that knows everybody.
 	{"console", "assets"},
 	{"api", "everybody"},
-	{"house", "everybody"},
+	{"app", "everybody"},
 	{"cmd", "everybody"},
 	{"", ""},
 }

@@ -72,11 +72,11 @@ func TestMe(t *testing.T) {
 // Contract: 18.3
 func TestSession(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
-		acc, err := s.House.Accounts.First(t.Context(), s.DB)
+		acc, err := s.App.Accounts.First(t.Context(), s.DB)
 		if err != nil {
 			t.Fatal(err)
 		}
-		link, err := s.House.Accounts.Welcome(t.Context(), s.DB, acc.ID)
+		link, err := s.App.Accounts.Welcome(t.Context(), s.DB, acc.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +136,7 @@ func TestMedia(t *testing.T) {
 	}
 	const path = "/media/recordings/9f2c.wav"
 	for _, key := range []string{"recordings/9f2c.wav", "documents/1"} {
-		if err := s.House.Blobs.Put(t.Context(), key, strings.NewReader("RIFF1234"), "audio/wav"); err != nil {
+		if err := s.App.Blobs.Put(t.Context(), key, strings.NewReader("RIFF1234"), "audio/wav"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -146,7 +146,7 @@ func TestMedia(t *testing.T) {
 	if w := read(path, "bytes=4-5"); w.Code != 206 || w.Body.String() != "12" {
 		t.Errorf("part: %d %q", w.Code, w.Body)
 	}
-	if err := s.House.Blobs.Delete(t.Context(), "recordings/9f2c.wav"); err != nil {
+	if err := s.App.Blobs.Delete(t.Context(), "recordings/9f2c.wav"); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{path, "/media/documents/1", "/media/recordings/..%2fdocuments%2f1", "/media/recordings/.."} {

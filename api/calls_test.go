@@ -52,7 +52,7 @@ func TestMakeCall(t *testing.T) {
 			t.Error("placed twice")
 		}
 		few := accounts.Terms{Plan: &accounts.Overrides{ParallelPerAccount: value.Some(int64(4))}}
-		if _, err := s.House.Accounts.SetTerms(t.Context(), s.DB, operator(t, s), few); err != nil {
+		if _, err := s.App.Accounts.SetTerms(t.Context(), s.DB, operator(t, s), few); err != nil {
 			t.Fatal(err)
 		}
 		full := s.Send("POST /user/make_call", order("+491701234567", out)).Want(429, `{"message":"Too many calls in progress.","retry_after":5}`)
@@ -70,7 +70,7 @@ func callAssistant(typ string) string {
 // operator is the account the server is called by.
 func operator(t *testing.T, s *apitest.Server) accounts.ID {
 	t.Helper()
-	acc, err := s.House.Accounts.First(t.Context(), s.DB)
+	acc, err := s.App.Accounts.First(t.Context(), s.DB)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,21 +82,21 @@ func finished(t *testing.T, s *apitest.Server, n calls.NewCall) calls.Call {
 	t.Helper()
 	n.Owner, n.AssistantName, n.Currency = operator(t, s), "Desk", "USD"
 	ctx := t.Context()
-	call, err := s.House.Calls.Create(ctx, s.DB, n)
+	call, err := s.App.Calls.Create(ctx, s.DB, n)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if call, err = s.House.Calls.Answers(ctx, s.DB, call.ID); err != nil {
+	if call, err = s.App.Calls.Answers(ctx, s.DB, call.ID); err != nil {
 		t.Fatal(err)
 	}
-	call, err = s.House.Calls.End(ctx, s.DB, call.ID, calls.Over{Reason: calls.CustomerHangup, At: call.AnsweredReal.Time().Add(34 * time.Second), AISeconds: 34,
+	call, err = s.App.Calls.End(ctx, s.DB, call.ID, calls.Over{Reason: calls.CustomerHangup, At: call.AnsweredReal.Time().Add(34 * time.Second), AISeconds: 34,
 		Entries: []calls.Entry{{Text: "Hi.", Assistant: true, At: call.AnsweredReal.Time().UnixMicro()}, {Text: "Bye.", At: call.AnsweredReal.Time().Add(time.Second).UnixMicro()}},
 		Spoke:   true, Recording: "recordings/x.wav"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	call.Evaluation.V, call.AICost, call.CarrierCost = value.Scalars{{Name: "status", Value: true}}, 5666667, 1000000
-	err = s.DB.Do(ctx, func(tx *db.Tx) error { call, err = s.House.Calls.Finish(ctx, tx, call); return err })
+	err = s.DB.Do(ctx, func(tx *db.Tx) error { call, err = s.App.Calls.Finish(ctx, tx, call); return err })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func finished(t *testing.T, s *apitest.Server, n calls.NewCall) calls.Call {
 func TestCallRecords(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
 		c := finished(t, s, calls.NewCall{Type: calls.Inbound, ClientPhone: "+491701234567", AssistantPhone: "+4930123456", AssistantID: 7})
-		if err := s.House.Blobs.Put(t.Context(), "recordings/x.wav", strings.NewReader("RIFF"), "audio/wav"); err != nil {
+		if err := s.App.Blobs.Put(t.Context(), "recordings/x.wav", strings.NewReader("RIFF"), "audio/wav"); err != nil {
 			t.Fatal(err)
 		}
 		path := fmt.Sprintf("GET /user/calls/%d", c.ID)
@@ -147,7 +147,7 @@ func TestCallRecords(t *testing.T) {
 		s.Send(listen, `{"sdp":"v=0"}`).Want(409, `{"message":"Call is not in progress."}`)
 
 		said := []calls.Message{{At: c.AnsweredReal.Time().Add(-time.Second), Sent: true, Remote: "UDP 192.0.2.1:5060", Title: "180 Ringing", Text: "SIP/2.0 180 Ringing"}}
-		if err := s.DB.Do(t.Context(), func(tx *db.Tx) error { return s.House.Calls.KeepSignalling(t.Context(), tx, c.ID, said) }); err != nil {
+		if err := s.DB.Do(t.Context(), func(tx *db.Tx) error { return s.App.Calls.KeepSignalling(t.Context(), tx, c.ID, said) }); err != nil {
 			t.Fatal(err)
 		}
 		signalling := fmt.Sprintf("GET /user/calls/%d/signalling", c.ID)
@@ -159,10 +159,10 @@ func TestCallRecords(t *testing.T) {
 		s.Stranger().Send(fmt.Sprintf("DELETE /user/calls/%d", c.ID), "").Want(404, `{"message":"No call with this id exists in your account."}`)
 		s.Send(fmt.Sprintf("DELETE /user/calls/%d", c.ID), "").Want(200, `{"message":"The call was removed."}`)
 		s.Send(fmt.Sprintf("DELETE /user/calls/%d", c.ID), "").Want(404, `{"message":"No call with this id exists in your account."}`)
-		if left, err := s.House.Calls.Signalling(t.Context(), s.DB, c.ID); err != nil || len(left) != 0 {
+		if left, err := s.App.Calls.Signalling(t.Context(), s.DB, c.ID); err != nil || len(left) != 0 {
 			t.Error("the signalling outlives its call", err)
 		}
-		if f, _, err := s.House.Blobs.Open(t.Context(), "recordings/x.wav"); err == nil {
+		if f, _, err := s.App.Blobs.Open(t.Context(), "recordings/x.wav"); err == nil {
 			f.Close()
 			t.Error("the recording outlives its call")
 		}
@@ -176,11 +176,11 @@ func TestRetention(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
 		s.Work()
 		keep := func(c calls.Call) calls.Call {
-			if err := s.House.Blobs.Put(t.Context(), "recordings/x.wav", strings.NewReader("RIFF"), "audio/wav"); err != nil {
+			if err := s.App.Blobs.Put(t.Context(), "recordings/x.wav", strings.NewReader("RIFF"), "audio/wav"); err != nil {
 				t.Fatal(err)
 			}
 			said := []calls.Message{{At: c.AnsweredReal.Time(), Title: "INVITE"}}
-			if err := s.DB.Do(t.Context(), func(tx *db.Tx) error { return s.House.Calls.KeepSignalling(t.Context(), tx, c.ID, said) }); err != nil {
+			if err := s.DB.Do(t.Context(), func(tx *db.Tx) error { return s.App.Calls.KeepSignalling(t.Context(), tx, c.ID, said) }); err != nil {
 				t.Fatal(err)
 			}
 			return c
@@ -213,7 +213,7 @@ func TestRetention(t *testing.T) {
 // Contract: 18.1
 func TestLiveCallIsKept(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
-		c, err := s.House.Calls.Create(t.Context(), s.DB, calls.NewCall{Owner: operator(t, s), Type: calls.Web, AssistantName: "D", Currency: "USD"})
+		c, err := s.App.Calls.Create(t.Context(), s.DB, calls.NewCall{Owner: operator(t, s), Type: calls.Web, AssistantName: "D", Currency: "USD"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,13 +232,13 @@ func TestLiveCallIsKept(t *testing.T) {
 // Contract: 16.2
 func TestRunningCost(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
-		c, err := s.House.Calls.Create(t.Context(), s.DB, calls.NewCall{Owner: operator(t, s), Type: calls.Outbound, ClientPhone: "+14155550123", AssistantName: "D", Currency: "USD"})
+		c, err := s.App.Calls.Create(t.Context(), s.DB, calls.NewCall{Owner: operator(t, s), Type: calls.Outbound, ClientPhone: "+14155550123", AssistantName: "D", Currency: "USD"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		cost := fmt.Sprintf("GET /user/calls/%d/cost", c.ID)
 		s.Send(cost, "").Want(200, `{"ai_cost":0,"carrier_cost":0,"total_cost":0,"currency":"USD","final":false}`)
-		if _, err := s.House.Calls.Answers(t.Context(), s.DB, c.ID); err != nil {
+		if _, err := s.App.Calls.Answers(t.Context(), s.DB, c.ID); err != nil {
 			t.Fatal(err)
 		}
 		if got := s.Send(cost, "").Want(200); got.Text("ai_cost") != "0.05" || got.Text("final") != "false" {

@@ -42,14 +42,14 @@ func TestCampaignLimits(t *testing.T) {
 		id := s.Send("POST /user/assistant", callAssistant("outbound")).Want(201).Text("data.id")
 		s.Send("POST /user/campaigns", `{"name":"a","assistant_id":`+id+`,"max_calls_in_parallel":10}`).Want(201)
 		narrow := accounts.Terms{Plan: &accounts.Overrides{ParallelPerCampaign: value.Some(int64(2))}}
-		if _, err := s.House.Accounts.SetTerms(t.Context(), s.DB, operator(t, s), narrow); err != nil {
+		if _, err := s.App.Accounts.SetTerms(t.Context(), s.DB, operator(t, s), narrow); err != nil {
 			t.Fatal(err)
 		}
 		if made := s.Send("POST /user/campaigns", `{"name":"n","assistant_id":`+id+`}`).Want(201); made.Text("data.max_calls_in_parallel") != "2" {
 			t.Errorf("the default is above the plan: %s", made.Body)
 		}
 		few := accounts.Terms{Plan: &accounts.Overrides{MaxCampaigns: value.Some(int64(1)), ParallelPerCampaign: value.Some(int64(4))}}
-		if _, err := s.House.Accounts.SetTerms(t.Context(), s.DB, operator(t, s), few); err != nil {
+		if _, err := s.App.Accounts.SetTerms(t.Context(), s.DB, operator(t, s), few); err != nil {
 			t.Fatal(err)
 		}
 		s.Send("POST /user/campaigns", `{"name":"b","assistant_id":`+id+`,"max_calls_in_parallel":5}`).WantError(

@@ -27,7 +27,7 @@ func TestTollFraud(t *testing.T) {
 		}
 		s.Send("POST /user/phone-numbers/caller-ids", `{"phone_number":"+19002345678"}`).Want(422, `{"error":"Calls to this destination are not allowed."}`)
 		s.Send("POST /user/campaigns/update-status", `{"campaign_id":`+campaign+`,"action":"start"}`).Want(200)
-		if err := s.House.Campaigns.Tick(t.Context(), s.DB.Now()); err != nil {
+		if err := s.App.Campaigns.Tick(t.Context(), s.DB.Now()); err != nil {
 			t.Fatal(err)
 		}
 		for _, id := range leads {
@@ -48,7 +48,7 @@ func TestTextsToAllowedCountries(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
 		s.Work()
 		own := s.Send("POST /user/phone-numbers/purchase", `{"phone_number":"+14155550101"}`).Want(201).Text("data.id")
-		s.House.Messaging.Phones.Countries = []string{"US"}
+		s.App.Messaging.Phones.Countries = []string{"US"}
 		before := s.Send("GET /user/me", "").Want(200).Body
 		s.Send("POST /user/sms", `{"from":`+own+`,"to":"+491701234567","body":"x"}`).Want(400, `{"message":"Texts to this destination are not allowed."}`)
 		if after := s.Send("GET /user/me", "").Want(200).Body; string(after) != string(before) {
@@ -67,7 +67,7 @@ func TestCallCeilings(t *testing.T) {
 		call := func() apitest.Answer {
 			return s.Send("POST /user/make_call", `{"phone_number":"+491701234567","assistant_id":`+desk+`}`)
 		}
-		s.House.Switchboard.CallsPerMinute = 2
+		s.App.Switchboard.CallsPerMinute = 2
 		for range 2 {
 			id := call().Want(200).Text("call_id")
 			s.Send("POST /user/calls/"+id+"/hangup", "").Want(200)
@@ -79,10 +79,10 @@ func TestCallCeilings(t *testing.T) {
 		if wait < 1 || wait > 60 || full.Header.Get("Retry-After") != fmt.Sprint(wait) {
 			t.Errorf("wait %d s, header %q", wait, full.Header.Get("Retry-After"))
 		}
-		s.House.Switchboard.CallsPerMinute = 0
+		s.App.Switchboard.CallsPerMinute = 0
 
 		day := accounts.Terms{Plan: &accounts.Overrides{DailyOutbound: value.Some(int64(3))}}
-		if _, err := s.House.Accounts.SetTerms(t.Context(), s.DB, operator(t, s), day); err != nil {
+		if _, err := s.App.Accounts.SetTerms(t.Context(), s.DB, operator(t, s), day); err != nil {
 			t.Fatal(err)
 		}
 		call().Want(200)
@@ -95,7 +95,7 @@ func TestCallCeilings(t *testing.T) {
 		s.Send("POST /user/campaigns/update-status", `{"campaign_id":`+campaign+`,"action":"start"}`).Want(200)
 		tick := func(want string) {
 			t.Helper()
-			if err := s.House.Campaigns.Tick(t.Context(), s.DB.Now()); err != nil {
+			if err := s.App.Campaigns.Tick(t.Context(), s.DB.Now()); err != nil {
 				t.Fatal(err)
 			}
 			if got := s.Send("GET /user/leads/"+lead, "").Text("data.status"); got != want {

@@ -132,7 +132,7 @@ func one(t *testing.T) *apitest.Server { return apitest.New(t, dbtest.SQLite(t, 
 // settle waits until all work that is due is done.
 func settle(t *testing.T, s *apitest.Server) {
 	t.Helper()
-	if ok, err := s.House.Jobs().Settle(t.Context(), s.DB.Now()); !ok || err != nil {
+	if ok, err := s.App.Jobs().Settle(t.Context(), s.DB.Now()); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
 }

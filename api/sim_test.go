@@ -36,13 +36,13 @@ func TestSimulatorBelongsToTheFirstAccount(t *testing.T) {
 			s.Keyless().Send(line, all).Want(401, `{"message":"Unauthenticated."}`)
 		}
 		other.Send("POST /sim/whatsapp/messages/x/status", `{"status":"read"}`).Want(404, `{"message":"Not found"}`)
-		s.House.Sim.Power = false
+		s.App.Sim.Power = false
 		for _, line := range []string{"GET /sim/clock", "POST /sim/clock/advance", "PUT /sim/account", "POST /sim/users"} {
 			s.Send(line, all).Want(404, `{"message":"Not found"}`)
 		}
 		s.Send("PUT /sim/faults", `{"carrier":"crash_before_order"}`).Want(404, `{"message":"Not found"}`)
 		s.Send("PUT /sim/faults", `{"carrier":"search_fails"}`).Want(200)
-		s.House.Sim.Power = true
+		s.App.Sim.Power = true
 	})
 }
 
@@ -73,7 +73,7 @@ func TestClockAdvance(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
 		begin := s.DB.Now()
 		ran := make(chan time.Duration, 8)
-		run := s.House.Jobs()
+		run := s.App.Jobs()
 		run.Register("test.due", jobs.Options{}, func(ctx context.Context, _ jobs.Job) error { ran <- s.DB.Now().Sub(begin); return nil })
 		for _, at := range []time.Duration{3 * time.Hour, time.Hour, 2 * time.Hour} {
 			if err := run.Add(t.Context(), s.DB, jobs.New{Kind: "test.due", RunAt: begin.Add(at)}); err != nil {

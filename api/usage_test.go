@@ -21,18 +21,18 @@ func TestUsage(t *testing.T) {
 		s.Send("GET /user/plan", "").Want(200, `{"data":{"campaigns":{"used":0,"most":null},"assistants":{"used":0,"most":null},"tools":{"used":0,"most":null},`+
 			`"parallel_calls":{"used":0,"most":100},"daily_outbound":{"used":0,"most":null},"parallel_per_campaign":10,"minute_price":0.1,"currency":"USD"}}`)
 		world(s)
-		acc, err := s.House.Accounts.First(t.Context(), s.DB)
+		acc, err := s.App.Accounts.First(t.Context(), s.DB)
 		if err != nil {
 			t.Fatal(err)
 		}
 		desk := int64(1)
 		err = s.DB.Do(t.Context(), func(tx *db.Tx) error {
 			for _, ref := range []string{"chat:1", "chat:2"} {
-				if _, err := s.House.Billing.Charge(t.Context(), tx, acc.ID, ref, billing.Item{Kind: billing.ChatMessage, Money: 1e6, Assistant: &desk}); err != nil {
+				if _, err := s.App.Billing.Charge(t.Context(), tx, acc.ID, ref, billing.Item{Kind: billing.ChatMessage, Money: 1e6, Assistant: &desk}); err != nil {
 					return err
 				}
 			}
-			_, err := s.House.Billing.Charge(t.Context(), tx, acc.ID, "sms:1", billing.Item{Kind: billing.SMS, Money: 5e6})
+			_, err := s.App.Billing.Charge(t.Context(), tx, acc.ID, "sms:1", billing.Item{Kind: billing.SMS, Money: 5e6})
 			return err
 		})
 		if err != nil {
@@ -83,7 +83,7 @@ func TestEvents(t *testing.T) {
 		}
 		first := listen("")
 		for account, data := range map[int64]int{2: 2, 1: 1} {
-			if err := s.House.Live.Publish(t.Context(), account, "call", data); err != nil {
+			if err := s.App.Live.Publish(t.Context(), account, "call", data); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -91,7 +91,7 @@ func TestEvents(t *testing.T) {
 		if len(got) != 3 || got[1] != "event: call" || got[2] != "data: 1" {
 			t.Fatalf("event %q", got)
 		}
-		if err := s.House.Live.Publish(t.Context(), 1, "call", 3); err != nil {
+		if err := s.App.Live.Publish(t.Context(), 1, "call", 3); err != nil {
 			t.Fatal(err)
 		}
 		event(first)

@@ -128,7 +128,7 @@ func TestCallWebhooks(t *testing.T) {
 			if _, err := s.DB.Exec(t.Context(), `DELETE FROM webhook_deliveries`); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.DB.Do(t.Context(), func(tx *db.Tx) error { return s.House.ReportCall(t.Context(), tx, c) }); err != nil {
+			if err := s.DB.Do(t.Context(), func(tx *db.Tx) error { return s.App.ReportCall(t.Context(), tx, c) }); err != nil {
 				t.Fatal(err)
 			}
 			var bodies []string

@@ -33,11 +33,11 @@ func open(t *testing.T) site {
 	web := httptest.NewServer(s.API)
 	t.Cleanup(web.CloseClientConnections) // event streams stay open
 	t.Cleanup(func() { go web.Close() })
-	acc, err := s.House.Accounts.First(t.Context(), s.DB)
+	acc, err := s.App.Accounts.First(t.Context(), s.DB)
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := s.House.Accounts.Welcome(t.Context(), s.DB, acc.ID)
+	token, err := s.App.Accounts.Welcome(t.Context(), s.DB, acc.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func seed(t *testing.T, s site) []view {
 
 func first(t *testing.T, s site) accounts.ID {
 	t.Helper()
-	acc, err := s.House.Accounts.First(t.Context(), s.DB)
+	acc, err := s.App.Accounts.First(t.Context(), s.DB)
 	must(t, err)
 	return acc.ID
 }
@@ -97,10 +97,10 @@ const talkedLog = `
 func talked(t *testing.T, s site) string {
 	t.Helper()
 	ctx := t.Context()
-	c, err := s.House.Calls.Create(ctx, s.DB, calls.NewCall{Owner: first(t, s), Type: calls.Inbound, ClientPhone: "+491701234567", AssistantPhone: "+14155550100", AssistantName: "Desk",
+	c, err := s.App.Calls.Create(ctx, s.DB, calls.NewCall{Owner: first(t, s), Type: calls.Inbound, ClientPhone: "+491701234567", AssistantPhone: "+14155550100", AssistantName: "Desk",
 		Currency: "USD", Variables: value.Scalars{{Name: "customer_name", Value: "Mia"}}, Snapshot: calls.Snapshot{Schema: []assistants.SchemaItem{{Name: "sold", Type: "bool", Description: "Whether a map was sold."}}}})
 	must(t, err)
-	c, err = s.House.Calls.Answers(ctx, s.DB, c.ID)
+	c, err = s.App.Calls.Answers(ctx, s.DB, c.ID)
 	must(t, err)
 	at := func(ms int64) time.Time { return c.AnsweredReal.Time().Add(time.Duration(ms) * time.Millisecond) }
 	var log []calls.Event
@@ -118,17 +118,17 @@ func talked(t *testing.T, s site) string {
 		{At: at(-10), Sent: true, Remote: far, Title: "200 OK", Text: "SIP/2.0 200 OK"}, {At: at(0), Remote: far, Title: "ACK", Text: "ACK sip:+14155550100@p.example SIP/2.0"},
 		{At: at(21_000), Remote: far, Title: "BYE", Text: "BYE sip:+14155550100@p.example SIP/2.0"}, {At: at(21_003), Sent: true, Remote: far, Title: "200 OK", Text: "SIP/2.0 200 OK"}}
 	must(t, s.DB.Do(ctx, func(tx *db.Tx) error {
-		if err := s.House.Calls.Log(ctx, tx, c.ID, log); err != nil {
+		if err := s.App.Calls.Log(ctx, tx, c.ID, log); err != nil {
 			return err
 		}
-		if err := s.House.Calls.KeepSignalling(ctx, tx, c.ID, signalling); err != nil {
+		if err := s.App.Calls.KeepSignalling(ctx, tx, c.ID, signalling); err != nil {
 			return err
 		}
-		if c, err = s.House.Calls.End(ctx, tx, c.ID, calls.Over{Reason: calls.CustomerHangup, At: at(21_000), AISeconds: 21, Spoke: true}); err != nil {
+		if c, err = s.App.Calls.End(ctx, tx, c.ID, calls.Over{Reason: calls.CustomerHangup, At: at(21_000), AISeconds: 21, Spoke: true}); err != nil {
 			return err
 		}
 		c.Evaluation.V, c.Variables.V, c.AICost, c.CarrierCost = value.Scalars{{Name: "sold", Value: true}}, value.Scalars{{Name: "sold", Value: true}, {Name: "keypad_input", Value: "12"}}, 5_000_000, 1_000_000
-		_, err = s.House.Calls.Finish(ctx, tx, c)
+		_, err = s.App.Calls.Finish(ctx, tx, c)
 		return err
 	}))
 	return fmt.Sprint(c.ID)
@@ -137,9 +137,9 @@ func talked(t *testing.T, s site) string {
 // busy is a call that nobody answered.
 func busy(t *testing.T, s site) string {
 	t.Helper()
-	c, err := s.House.Calls.Create(t.Context(), s.DB, calls.NewCall{Owner: first(t, s), Type: calls.Outbound, ClientPhone: "+491709999999", AssistantPhone: "+14155550100", AssistantName: "Desk", Currency: "USD"})
+	c, err := s.App.Calls.Create(t.Context(), s.DB, calls.NewCall{Owner: first(t, s), Type: calls.Outbound, ClientPhone: "+491709999999", AssistantPhone: "+14155550100", AssistantName: "Desk", Currency: "USD"})
 	must(t, err)
-	_, err = s.House.Calls.End(t.Context(), s.DB, c.ID, calls.Over{Reason: calls.BusyReason})
+	_, err = s.App.Calls.End(t.Context(), s.DB, c.ID, calls.Over{Reason: calls.BusyReason})
 	must(t, err)
 	return fmt.Sprint(c.ID)
 }
@@ -158,5 +158,5 @@ func campaign(t *testing.T, s site) string {
 // delivered is a webhook that waits to be sent.
 func delivered(t *testing.T, s site) {
 	t.Helper()
-	must(t, s.House.Webhooks.Add(t.Context(), s.DB, webhooks.Event{Owner: first(t, s), Name: webhooks.CallCompleted, URL: "https://p.example/hook", Payload: map[string]string{"status": "completed"}}))
+	must(t, s.App.Webhooks.Add(t.Context(), s.DB, webhooks.Event{Owner: first(t, s), Name: webhooks.CallCompleted, URL: "https://p.example/hook", Payload: map[string]string{"status": "completed"}}))
 }

@@ -218,7 +218,7 @@ func newDialler(b *testing.B, d *db.DB, far sip.Config) *dialler {
 	return out
 }
 
-// books are the real ones, as the house keeps them.
+// books are the real ones, as the program keeps them.
 type books struct{ *billing.Billing }
 
 func (b books) Hold(ctx context.Context, tx *db.Tx, c calls.Call, most time.Duration) (time.Duration, error) {

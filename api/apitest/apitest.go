@@ -29,9 +29,9 @@ import (
 
 	"parley/accounts"
 	"parley/api"
+	"parley/app"
 	"parley/db"
 	"parley/db/dbtest"
-	"parley/house"
 )
 
 // Server is the API on one database, with the key of its first account.
@@ -39,7 +39,7 @@ type Server struct {
 	T     testing.TB
 	DB    *db.DB
 	API   *api.API
-	House *house.House
+	App   *app.App
 	Token string
 	spec  *spec
 	vars  map[string]string // of Cases
@@ -60,18 +60,18 @@ func New(t testing.TB, d *db.DB, with ...func(*api.Deps)) *Server {
 		change(&h.Deps)
 	}
 	a := api.New(h.Deps)
-	return &Server{T: t, DB: d, API: a, House: h, Token: token, spec: newSpec(t, a.OpenAPI()), vars: map[string]string{}}
+	return &Server{T: t, DB: d, API: a, App: h, Token: token, spec: newSpec(t, a.OpenAPI()), vars: map[string]string{}}
 }
 
 // Stranger is the same server, called by another account.
 func (s *Server) Stranger() *Server {
 	s.T.Helper()
 	ctx := context.Background()
-	acc, err := s.House.Accounts.Create(ctx, s.DB, accounts.Draft{Name: "Stranger", Email: "stranger@p.example"})
+	acc, err := s.App.Accounts.Create(ctx, s.DB, accounts.Draft{Name: "Stranger", Email: "stranger@p.example"})
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	_, token, err := s.House.Accounts.CreateKey(ctx, s.DB, acc.ID, "test")
+	_, token, err := s.App.Accounts.CreateKey(ctx, s.DB, acc.ID, "test")
 	if err != nil {
 		s.T.Fatal(err)
 	}

@@ -7,21 +7,21 @@ import (
 	"testing"
 
 	"parley/agent"
+	"parley/app"
 	"parley/blobs"
 	"parley/catalog"
 	"parley/config"
 	"parley/db"
 	"parley/guard"
-	"parley/house"
 	"parley/jobs"
 	"parley/providers/builtin/responder"
 	"parley/secrets"
 	"parley/wire"
 )
 
-// rooms wires the house on a test database, with the built-in engines on offer: voices 1-5 speak in pipeline and
+// rooms wires the rooms on a test database, with the built-in engines on offer: voices 1-5 speak in pipeline and
 // dualplex mode, 6-10 in multimodal; model 1 is a text model, 2 a realtime one. It returns a key of the first account.
-func rooms(t testing.TB, d *db.DB) (*house.House, string) {
+func rooms(t testing.TB, d *db.DB) (*app.App, string) {
 	t.Helper()
 	ctx := context.Background()
 	cfg := config.Default()
@@ -42,8 +42,8 @@ func rooms(t testing.TB, d *db.DB) (*house.House, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := house.New(ctx, house.Foundations{Config: cfg, DB: d, Jobs: jobs.NewRunner(d), Guard: guard.New(allow...), Box: box, Blobs: files,
-		Engines: house.Engines{Offer: catalog.BuiltIn(), Chat: func(m catalog.Model) (agent.Engine, error) {
+	h, err := app.New(ctx, app.Foundations{Config: cfg, DB: d, Jobs: jobs.NewRunner(d), Guard: guard.New(allow...), Box: box, Blobs: files,
+		Engines: app.Engines{Offer: catalog.BuiltIn(), Chat: func(m catalog.Model) (agent.Engine, error) {
 			return agent.Engine{Model: responder.Model{}, Provider: m.Provider, Name: m.Code}, nil
 		}}})
 	if err != nil {
@@ -59,7 +59,7 @@ func rooms(t testing.TB, d *db.DB) (*house.House, string) {
 		t.Fatal(err)
 	}
 	h.Records = records
-	acc, err := house.FirstAccount(ctx, h.Accounts, h.Billing)
+	acc, err := app.FirstAccount(ctx, h.Accounts, h.Billing)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func (s *Server) Work() {
 	s.T.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- s.House.Jobs().Run(ctx) }()
+	go func() { done <- s.App.Jobs().Run(ctx) }()
 	s.T.Cleanup(func() {
 		stop()
 		if err := <-done; err != nil && !errors.Is(err, context.Canceled) {

@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"parley/agent"
+	"parley/app"
 	"parley/assistants"
 	"parley/catalog"
 	"parley/config"
-	"parley/house"
 	"parley/lines"
 	"parley/lines/sip"
 	"parley/numbers"
@@ -121,12 +121,12 @@ func (b *bench) serve(ctx context.Context, cfg *config.Config, keep bool) (err e
 }
 
 // engines are what the server talks with.
-func (b *bench) engines(own house.Engines) house.Engines {
+func (b *bench) engines(own app.Engines) app.Engines {
 	if b.builtin {
 		return own
 	}
 	e := instant.Engines{Greeting: b.greeting, Answer: b.answer}
-	return house.Engines{
+	return app.Engines{
 		Offer: instant.Offer(),
 		Chat: func(m catalog.Model) (agent.Engine, error) {
 			return agent.Engine{Model: e, Provider: m.Provider, Name: m.Code}, nil
@@ -149,8 +149,8 @@ A: A city bike is fifteen euros a day.
 `
 
 // desk makes the assistant and the line that it answers.
-func (b *bench) desk(ctx context.Context, h *house.House) (numbers.Trunk, error) {
-	owner, err := house.FirstAccount(ctx, h.Accounts, h.Billing)
+func (b *bench) desk(ctx context.Context, h *app.App) (numbers.Trunk, error) {
+	owner, err := app.FirstAccount(ctx, h.Accounts, h.Billing)
 	if err != nil {
 		return numbers.Trunk{}, err
 	}
@@ -179,7 +179,7 @@ func (b *bench) desk(ctx context.Context, h *house.House) (numbers.Trunk, error)
 }
 
 // open lets everybody in on the line of the desk.
-func (b *bench) open(ctx context.Context, h *house.House, line *sip.Config) error {
+func (b *bench) open(ctx context.Context, h *app.App, line *sip.Config) error {
 	desk, err := b.desk(ctx, h)
 	if err != nil {
 		return err

@@ -9,12 +9,12 @@ import (
 	"slices"
 
 	"parley/agent"
+	"parley/app"
 	"parley/assets"
 	"parley/audio"
 	"parley/audio/opus"
 	"parley/catalog"
 	"parley/config"
-	"parley/house"
 	"parley/providers/builtin"
 	"parley/providers/builtin/responder"
 	"parley/providers/openai"
@@ -79,13 +79,13 @@ func (e *engines) Close() error {
 	return errors.Join(e.opus.Close(context.Background()), e.builtin.Close())
 }
 
-// forHouse is what the rooms are told of the engines.
-func (e *engines) forHouse() house.Engines {
+// forApp is what the rooms are told of the engines.
+func (e *engines) forApp() app.Engines {
 	offer := catalog.BuiltIn()
 	if e.remote != nil {
 		offer = offer.OpenAI(e.cfg.Model, e.cfg.TTSModel, e.cfg.STTModel, nil)
 	}
-	out := house.Engines{Offer: offer, Chat: e.chat, Preview: e.preview, Talk: e.talk(), Sound: e.sound}
+	out := app.Engines{Offer: offer, Chat: e.chat, Preview: e.preview, Talk: e.talk(), Sound: e.sound}
 	if e.remote != nil && e.cfg.EmbeddingModel != "" {
 		out.Embed = e.remote.Embedder(e.cfg.EmbeddingModel)
 	}

@@ -42,18 +42,18 @@ func (s *server) lines(ctx context.Context) error {
 		slog.Warn("no Opus", "missing", missing)
 		codec = nil
 	}
-	board := s.house.Switchboard
+	board := s.app.Switchboard
 	s.background = append(s.background, board.Run)
 
 	public, _ := netip.ParseAddr(s.cfg.SIP.PublicIP) // checked when the configuration was read; empty = none
 	line := sip.Config{Listen: s.cfg.SIP.Listen, PublicIP: public, Proxy: s.cfg.Telephony.ProxyAddress, Media: plane,
-		Opus: phoneOpus(ctx, codec), Trunks: s.house.Trunks(), OnCall: board.Inbound}
+		Opus: phoneOpus(ctx, codec), Trunks: s.app.Trunks(), OnCall: board.Inbound}
 	pretend, err := s.pretend(plane, &line)
 	if err != nil {
 		return err
 	}
 	if s.bench != nil {
-		if err := s.bench.open(ctx, s.house, &line); err != nil {
+		if err := s.bench.open(ctx, s.app, &line); err != nil {
 			return err
 		}
 	}
@@ -74,7 +74,7 @@ func (s *server) lines(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("browser line: %w", err), phones.Close(ctx))
 	}
-	s.house.Browsers = browserLine{browsers}
+	s.app.Browsers = browserLine{browsers}
 	s.browsers = "udp://" + browsers.Addr().String()
 	s.drain = append(s.drain, func(ctx context.Context) {
 		phones.Drain()
@@ -89,7 +89,7 @@ func (s *server) lines(ctx context.Context) error {
 // pretend opens the simulated telephone network and makes it the carrier of the line; nil without the simulator.
 func (s *server) pretend(plane *media.Plane, line *sip.Config) (*sim.Network, error) {
 	speak, hear := s.engines.phones()
-	n, err := s.house.Network(plane, speak, hear)
+	n, err := s.app.Network(plane, speak, hear)
 	if n == nil || err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func TestListen(t *testing.T) {
 	queue := func(text string) (body string) {
 		t.Helper()
 		e := webhooks.Event{Owner: 1, Name: webhooks.CallCompleted, URL: "https://unreachable.example/", CallID: 912, Payload: webhooks.Call{ID: 912, Transcript: text, Event: webhooks.CallCompleted}}
-		if err := s.House.Webhooks.Add(t.Context(), s.DB, e); err != nil {
+		if err := s.App.Webhooks.Add(t.Context(), s.DB, e); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.DB.Get(t.Context(), &body, `SELECT body FROM webhook_deliveries ORDER BY id DESC LIMIT 1`); err != nil {

@@ -9,10 +9,10 @@ import (
 	"text/tabwriter"
 
 	"parley/accounts"
+	"parley/app"
 	"parley/billing"
 	"parley/config"
 	"parley/db"
-	"parley/house"
 	"parley/value"
 
 	"github.com/google/uuid"
@@ -33,9 +33,9 @@ func inOffice(do func(cmd *cobra.Command, args []string, o *office) error) func(
 		if err != nil {
 			return err
 		}
-		o := &office{db: d, accounts: house.Accounts(cfg.Config, d)}
-		if o.billing, err = house.Billing(cfg.Config, o.accounts); err == nil {
-			if _, err = house.FirstAccount(cmd.Context(), o.accounts, o.billing); err == nil {
+		o := &office{db: d, accounts: app.Accounts(cfg.Config, d)}
+		if o.billing, err = app.Billing(cfg.Config, o.accounts); err == nil {
+			if _, err = app.FirstAccount(cmd.Context(), o.accounts, o.billing); err == nil {
 				err = do(cmd, args, o)
 			}
 		}

@@ -15,12 +15,12 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 	"parley/api"
+	"parley/app"
 	"parley/blobs"
 	"parley/config"
 	"parley/console"
 	"parley/db"
 	"parley/guard"
-	"parley/house"
 	"parley/jobs"
 	"parley/safe"
 	"parley/switchboard"
@@ -50,7 +50,7 @@ type server struct {
 	db       *db.DB
 	jobs     *jobs.Runner
 	metrics  *prometheus.Registry
-	house    *house.House
+	app      *app.App
 	engines  *engines
 	phones   []string // addresses of the telephone line
 	browsers string   // address of the browser line
@@ -150,17 +150,17 @@ func (s *server) rooms(ctx context.Context) error {
 		return err
 	}
 	s.closers = append(s.closers, s.engines.Close)
-	talk := s.engines.forHouse()
+	talk := s.engines.forApp()
 	if s.bench != nil {
 		talk = s.bench.engines(talk)
 	}
-	s.house, err = house.New(ctx, house.Foundations{Config: s.cfg, DB: s.db, Jobs: s.jobs, Guard: guard.New(allow...), Blobs: files, Box: box,
+	s.app, err = app.New(ctx, app.Foundations{Config: s.cfg, DB: s.db, Jobs: s.jobs, Guard: guard.New(allow...), Blobs: files, Box: box,
 		Engines: talk, Node: s.node, IsolatePDF: true})
 	if err != nil {
 		return err
 	}
-	s.closers = append(s.closers, s.house.Close)
-	s.background = append(s.background, s.house.Background...)
+	s.closers = append(s.closers, s.app.Close)
+	s.background = append(s.background, s.app.Background...)
 	return nil
 }
 
@@ -184,11 +184,11 @@ func (s *server) surface(ctx context.Context) error {
 		return err
 	}
 	s.jobs.Every("idempotency.purge", time.Hour, records.Purge)
-	s.house.Records, s.house.Metrics = records, s.metrics
-	if s.house.Console, err = console.New(); err != nil {
+	s.app.Records, s.app.Metrics = records, s.metrics
+	if s.app.Console, err = console.New(); err != nil {
 		slog.Warn("no console", "error", err)
 	}
-	s.api = api.New(s.house.Deps)
+	s.api = api.New(s.app.Deps)
 	return nil
 }
 
@@ -251,11 +251,11 @@ func (s *server) close() (err error) {
 
 // banner tells an operator where everything is, and lets them in.
 func (s *server) banner(ctx context.Context, listening string) error {
-	first, err := house.FirstAccount(ctx, s.house.Accounts, s.house.Billing)
+	first, err := app.FirstAccount(ctx, s.app.Accounts, s.app.Billing)
 	if err != nil {
 		return err
 	}
-	link, err := s.house.Accounts.Welcome(ctx, s.db, first.ID)
+	link, err := s.app.Accounts.Welcome(ctx, s.db, first.ID)
 	if err != nil {
 		return err
 	}

@@ -12,11 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"parley/accounts"
+	"parley/app"
 	"parley/assistants"
 	"parley/chats"
 	"parley/config"
 	"parley/fault"
-	"parley/house"
 	"parley/jobs"
 	"parley/value"
 )
@@ -39,7 +39,7 @@ func (s *server) try(ctx context.Context, args []string, in io.Reader, out io.Wr
 	if err := s.rooms(ctx); err != nil {
 		return err
 	}
-	owner, err := house.FirstAccount(ctx, s.house.Accounts, s.house.Billing)
+	owner, err := app.FirstAccount(ctx, s.app.Accounts, s.app.Billing)
 	if err != nil {
 		return err
 	}
@@ -57,12 +57,12 @@ func (s *server) partner(ctx context.Context, owner accounts.ID, args []string) 
 		if _, err := fmt.Sscan(args[0], &ref.ID); err != nil || strings.Contains(args[0], "-") {
 			ref = value.Ref{UUID: args[0]}
 		}
-		return s.house.Assistants.Get(ctx, s.db, owner, ref)
+		return s.app.Assistants.Get(ctx, s.db, owner, ref)
 	}
-	if err := s.house.FirstVisit(ctx, owner); err != nil {
+	if err := s.app.FirstVisit(ctx, owner); err != nil {
 		return assistants.Assistant{}, err
 	}
-	all, err := s.house.Assistants.List(ctx, s.db, owner, "")
+	all, err := s.app.Assistants.List(ctx, s.db, owner, "")
 	if err == nil && len(all) == 0 {
 		err = errors.New("there is no assistant yet; make one in the console")
 	}
@@ -74,7 +74,7 @@ func (s *server) partner(ctx context.Context, owner accounts.ID, args []string) 
 
 // talkInText reads a line, answers it, and goes on until the input or the conversation ends.
 func (s *server) talkInText(ctx context.Context, owner accounts.ID, a assistants.Assistant, in io.Reader, out io.Writer) error {
-	c, said, err := s.house.Chats.Begin(ctx, chats.Start{Caller: owner, Assistant: value.Ref{ID: int64(a.ID)}, Type: chats.Test})
+	c, said, err := s.app.Chats.Begin(ctx, chats.Start{Caller: owner, Assistant: value.Ref{ID: int64(a.ID)}, Type: chats.Test})
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (s *server) talkInText(ctx context.Context, owner accounts.ID, a assistants
 			fmt.Fprintln(out)
 			return lines.Err()
 		}
-		r, err := s.house.Chats.Answer(ctx, chats.Message{Caller: owner, UUID: c.UUID, Text: lines.Text()})
+		r, err := s.app.Chats.Answer(ctx, chats.Message{Caller: owner, UUID: c.UUID, Text: lines.Text()})
 		if errors.Is(err, chats.ErrEnded) {
 			return nil
 		}

@@ -1,4 +1,4 @@
-package house_test
+package app_test
 
 import (
 	"context"
@@ -54,7 +54,7 @@ func TestLocksAreTakenInOneOrder(t *testing.T) {
 		broken.Add(1)
 		t.Log(err)
 	})))
-	h, ctx := s.House, context.Background()
+	h, ctx := s.App, context.Background()
 	h.Switchboard.Dialer, h.Switchboard.CallsPerMinute = busy{}, 0
 	h.Switchboard.Engines = switchboard.Engines{Default: "builtin", Transcribers: map[string]voice.OpenTranscriber{"builtin": deaf},
 		Synthesizers: map[string]voice.Synthesizer{"builtin": mute{}},

@@ -1,4 +1,4 @@
-package house
+package app
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 )
 
 // ReportCall queues the webhooks of a call that reached its final state, in the transaction that makes it final.
-func (h *House) ReportCall(ctx context.Context, tx *db.Tx, c calls.Call) error {
+func (h *App) ReportCall(ctx context.Context, tx *db.Tx, c calls.Call) error {
 	hook := c.Snapshot.V.Webhook
 	completed := c.Status == calls.Completed
 	postCall := hook.Active && hook.URL != "" && (completed || !hook.OnlyCompleted)
@@ -42,7 +42,7 @@ func (h *House) ReportCall(ctx context.Context, tx *db.Tx, c calls.Call) error {
 	return nil
 }
 
-func (h *House) callBody(ctx context.Context, tx *db.Tx, c calls.Call) (webhooks.Call, error) {
+func (h *App) callBody(ctx context.Context, tx *db.Tx, c calls.Call) (webhooks.Call, error) {
 	b := webhooks.Call{ID: int64(c.ID), CustomerPhone: c.ClientPhone, AssistantPhone: c.AssistantPhone, Duration: c.Seconds, Status: string(c.Status),
 		ExtractedVariables: c.Evaluation.V, InputVariables: c.InputVariables.V, Transcript: c.Transcript(),
 		CreatedAt: value.At(c.CreatedAt.Time()), FinishedAt: value.At(c.EndedAt.Time()), Type: string(c.Type), AssistantUUID: c.Snapshot.V.AssistantUUID,
@@ -69,7 +69,7 @@ func (h *House) callBody(ctx context.Context, tx *db.Tx, c calls.Call) (webhooks
 }
 
 // base is scheme and host for links in what no request asked for.
-func (h *House) base() string {
+func (h *App) base() string {
 	if h.PublicURL != "" {
 		return h.PublicURL
 	}

@@ -1,4 +1,4 @@
-package house
+package app
 
 import (
 	"context"
@@ -36,7 +36,7 @@ func (l ledger) Refund(ctx context.Context, tx *db.Tx, owner int64, ref, kind st
 }
 
 // messaging: WhatsApp and SMS, over the platform of the simulator while there is no other.
-func (h *House) messaging(ctx context.Context) error {
+func (h *App) messaging(ctx context.Context) error {
 	c, p := h.on.Config, h.Billing.Prices
 	gateway, joiners := h.platforms()
 	h.Messaging = messaging.New(messaging.Deps{
@@ -95,7 +95,7 @@ func (c carriers) Submit(ctx context.Context, s messaging.Sender, t messaging.Te
 }
 
 // platforms are the carriers of senders: the Cloud API, and the simulator while it is on.
-func (h *House) platforms() (carriers, map[string]messaging.Joiner) {
+func (h *App) platforms() (carriers, map[string]messaging.Joiner) {
 	c := h.on.Config.WhatsApp
 	h.cloud = whatsapp.New(whatsapp.Config{BaseURL: c.APIURL, AppSecret: c.AppSecret, VerifyToken: c.VerifyToken}, h.on.Box)
 	h.closers = append(h.closers, func() error { h.cloud.Close(); return nil })
@@ -109,7 +109,7 @@ func (h *House) platforms() (carriers, map[string]messaging.Joiner) {
 }
 
 // reportReceipt queues the webhook of a delivery that moved on.
-func (h *House) reportReceipt(ctx context.Context, tx *db.Tx, r messaging.Receipt) error {
+func (h *App) reportReceipt(ctx context.Context, tx *db.Tx, r messaging.Receipt) error {
 	m := r.Message
 	body := webhooks.Status{Event: webhooks.MessageStatus, WhatsAppMessageID: m.ID, MessageSID: m.SID, ConversationID: r.Talk.UUID, AssistantID: some(r.Talk.AssistantUUID),
 		Sender: webhooks.StatusSender{ID: r.Sender.ID, PhoneNumber: r.Sender.Phone, DisplayName: r.Sender.DisplayName}, To: m.Phone, From: r.Sender.Phone, Direction: "outbound",

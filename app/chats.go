@@ -1,4 +1,4 @@
-package house
+package app
 
 import (
 	"context"
@@ -22,7 +22,7 @@ import (
 )
 
 // tools: customers' own functions.
-func (h *House) tools(context.Context) error {
+func (h *App) tools(context.Context) error {
 	h.Tools = tools.New(h.DB, h.on.Box, h.Guard, func(ctx context.Context, q db.Q, owner accounts.ID) (*int64, error) {
 		plan, err := h.Accounts.Plan(ctx, q, owner)
 		return plan.MaxTools, err
@@ -31,7 +31,7 @@ func (h *House) tools(context.Context) error {
 }
 
 // calendars: the services that assistants book at.
-func (h *House) calendars(context.Context) error {
+func (h *App) calendars(context.Context) error {
 	at := h.on.Config.Calendar
 	h.calendar = calendar.New(h.Guard, at.USURL, at.EUURL)
 	h.closers = append(h.closers, func() error { h.calendar.Close(); return nil })
@@ -39,19 +39,19 @@ func (h *House) calendars(context.Context) error {
 }
 
 // booking carries out a function of an assistant's calendar, in the assistant's time zone.
-func (h *House) booking(ctx context.Context, a assistants.Assistant, t agent.BuiltIn, function string, args map[string]any) (any, error) {
+func (h *App) booking(ctx context.Context, a assistants.Assistant, t agent.BuiltIn, function string, args map[string]any) (any, error) {
 	return h.calendar.Run(ctx, t.Raw, function, args, a.Location())
 }
 
 // webhooks: what customers' servers are told.
-func (h *House) webhooks(context.Context) error {
+func (h *App) webhooks(context.Context) error {
 	h.Webhooks = webhooks.New(h.DB, h.on.Jobs, h.Guard, h.on.Box, h.on.Config.Webhooks.LongTail)
 	h.closers = append(h.closers, func() error { h.Webhooks.Close(); return nil })
 	return nil
 }
 
 // chats: conversations in text.
-func (h *House) chats(context.Context) error {
+func (h *App) chats(context.Context) error {
 	h.Chats = chats.New(h.DB, h.on.Jobs, h.Assistants,
 		chats.Mind{Engine: h.ChatEngine, Tools: h.chatTools, Search: h.search, Calendar: h.booking}, h.chatMoney(), h.reportEnding)
 	h.Chats.OnEvent(func(e chats.Event) { h.tell(e.Owner, "conversation", e) })
@@ -60,14 +60,14 @@ func (h *House) chats(context.Context) error {
 }
 
 // tell passes a change on to connected clients. They read the state itself, so a lost word is no loss.
-func (h *House) tell(owner accounts.ID, kind string, data any) {
+func (h *App) tell(owner accounts.ID, kind string, data any) {
 	if err := h.Live.Publish(context.Background(), int64(owner), kind, data); err != nil {
 		slog.Warn("clients not told", "kind", kind, "error", err)
 	}
 }
 
 // chatMoney: an answer has a price, which must be available before it is thought of.
-func (h *House) chatMoney() chats.Money {
+func (h *App) chatMoney() chats.Money {
 	price := h.Billing.Prices.ChatMessage
 	return chats.Money{
 		Afford: func(ctx context.Context, q db.Q, owner accounts.ID) error {
@@ -82,7 +82,7 @@ func (h *House) chatMoney() chats.Money {
 }
 
 // search finds passages in an assistant's knowledgebase.
-func (h *House) search(ctx context.Context, a assistants.Assistant, query string) ([]agent.Passage, error) {
+func (h *App) search(ctx context.Context, a assistants.Assistant, query string) ([]agent.Passage, error) {
 	found, err := h.Knowledge.Search(ctx, knowledge.ID(a.KnowledgebaseID.V), query, 6)
 	out := make([]agent.Passage, len(found))
 	for i, p := range found {
@@ -92,7 +92,7 @@ func (h *House) search(ctx context.Context, a assistants.Assistant, query string
 }
 
 // knowledge: documents that assistants can draw on.
-func (h *House) knowledge(context.Context) error {
+func (h *App) knowledge(context.Context) error {
 	var opts []knowledge.Option
 	if h.on.Engines.Embed != nil {
 		opts = append(opts, knowledge.WithEmbedder(h.on.Engines.Embed))
@@ -117,11 +117,11 @@ func (f documentFiles) Open(ctx context.Context, key string) (io.ReadSeekCloser,
 }
 
 // chatTools are the assistant's mid-call tools as functions of a model.
-func (h *House) chatTools(ctx context.Context, a assistants.Assistant, v agent.Values) ([]agent.Function, error) {
+func (h *App) chatTools(ctx context.Context, a assistants.Assistant, v agent.Values) ([]agent.Function, error) {
 	return h.customTools(ctx, a, tools.Conversation{ConversationID: v["conversation_id"], Values: v})
 }
 
-func (h *House) customTools(ctx context.Context, a assistants.Assistant, c tools.Conversation) ([]agent.Function, error) {
+func (h *App) customTools(ctx context.Context, a assistants.Assistant, c tools.Conversation) ([]agent.Function, error) {
 	own, err := h.Tools.Of(ctx, a.Owner, a.ToolIDs.V)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package house
+package app
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 )
 
 // reportEnding queues the webhook of a conversation that ended.
-func (h *House) reportEnding(ctx context.Context, tx *db.Tx, e chats.Ending) error {
+func (h *App) reportEnding(ctx context.Context, tx *db.Tx, e chats.Ending) error {
 	return h.Webhooks.Add(ctx, tx, webhooks.Event{Owner: e.Owner, Name: webhooks.ConversationEnded, URL: e.URL,
 		ConversationID: int64(e.ID), Payload: endingBody(e)})
 }

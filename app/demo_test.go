@@ -1,4 +1,4 @@
-package house_test
+package app_test
 
 import (
 	"strings"
@@ -10,12 +10,12 @@ import (
 // The first person who opens the console finds an assistant that answers with the built-in engines; once deleted, it stays away.
 func TestDemo(t *testing.T) {
 	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
-		acc, err := s.House.Accounts.First(t.Context(), s.DB)
+		acc, err := s.App.Accounts.First(t.Context(), s.DB)
 		if err != nil {
 			t.Fatal(err)
 		}
 		signIn := func() {
-			token, err := s.House.Accounts.Welcome(t.Context(), s.DB, acc.ID)
+			token, err := s.App.Accounts.Welcome(t.Context(), s.DB, acc.ID)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,6 @@
-// Package house puts the rooms together by hand: what a room needs of its neighbours is a function or an interface of
+// Package app puts the rooms together by hand: what a room needs of its neighbours is a function or an interface of
 // its own, and here is who fills it. cmd/parley adds the lines and the real engines, api/apitest a test database.
-package house
+package app
 
 import (
 	"context"
@@ -60,8 +60,8 @@ type Foundations struct {
 	IsolatePDF bool // the program calls extract.Child first of all
 }
 
-// House is all rooms.
-type House struct {
+// App is all rooms.
+type App struct {
 	api.Deps
 	on Foundations
 
@@ -76,8 +76,8 @@ type House struct {
 }
 
 // New wires the rooms, those first that others need.
-func New(ctx context.Context, f Foundations) (*House, error) {
-	h := &House{on: f}
+func New(ctx context.Context, f Foundations) (*App, error) {
+	h := &App{on: f}
 	h.DB, h.Guard = f.DB, f.Guard
 	for _, build := range []func(context.Context) error{
 		h.foundations,
@@ -105,10 +105,10 @@ func New(ctx context.Context, f Foundations) (*House, error) {
 }
 
 // Jobs is the runner of durable work.
-func (h *House) Jobs() *jobs.Runner { return h.on.Jobs }
+func (h *App) Jobs() *jobs.Runner { return h.on.Jobs }
 
 // Close lets go of what the rooms hold.
-func (h *House) Close() (err error) {
+func (h *App) Close() (err error) {
 	for i := len(h.closers) - 1; i >= 0; i-- {
 		err = errors.Join(err, h.closers[i]())
 	}
@@ -116,7 +116,7 @@ func (h *House) Close() (err error) {
 }
 
 // foundations: files, and what connected clients are told.
-func (h *House) foundations(context.Context) error {
+func (h *App) foundations(context.Context) error {
 	h.Blobs = h.on.Blobs
 	h.Live = live.New(h.DB)
 	h.on.Jobs.Pulse("lists.fold", 5*time.Second, func(ctx context.Context, _ time.Time) error { return h.DB.FoldCounts(ctx) })
@@ -125,7 +125,7 @@ func (h *House) foundations(context.Context) error {
 }
 
 // accounts: who is asking.
-func (h *House) accounts(context.Context) error {
+func (h *App) accounts(context.Context) error {
 	h.Accounts = Accounts(h.on.Config, h.DB)
 	h.on.Jobs.Every("accounts.purge", time.Hour, h.Accounts.Purge)
 	h.Background = append(h.Background, h.Accounts.Run)
@@ -150,7 +150,7 @@ func wide(n *int) *int64 {
 }
 
 // billing: the ledger and what things cost.
-func (h *House) billing(context.Context) (err error) {
+func (h *App) billing(context.Context) (err error) {
 	h.Billing, err = Billing(h.on.Config, h.Accounts)
 	return err
 }
@@ -171,7 +171,7 @@ func Billing(c *config.Config, a *accounts.Accounts) (*billing.Billing, error) {
 }
 
 // catalog: what assistants can be made of.
-func (h *House) catalog(ctx context.Context) (err error) {
+func (h *App) catalog(ctx context.Context) (err error) {
 	offer, m := h.on.Engines.Offer, h.on.Config.Models
 	offer.Defaults = catalog.Defaults{LLM: m.DefaultLLM, Multimodal: m.DefaultMultimodal, Dualplex: m.DefaultDualplex, Chat: m.DefaultChat}
 	h.Preview = h.on.Engines.Preview
@@ -180,7 +180,7 @@ func (h *House) catalog(ctx context.Context) (err error) {
 }
 
 // assistants: their settings, and the facts of other rooms that their rules ask for.
-func (h *House) assistants(context.Context) error {
+func (h *App) assistants(context.Context) error {
 	h.Assistants = assistants.New(h.DB, h.Catalog, h.on.Box, assistants.Account{
 		Numbers: h.numbersOf,
 		Tools:   h.Tools.Owned, Knowledgebases: h.Knowledge.Owned,
@@ -197,7 +197,7 @@ func (h *House) assistants(context.Context) error {
 }
 
 // surface: settings of the HTTP API.
-func (h *House) surface(context.Context) error {
+func (h *App) surface(context.Context) error {
 	c := h.on.Config
 	h.FirstVisit = h.firstVisit
 	h.CallPrice = callFunds{h.Billing, h.DB}.price
@@ -211,7 +211,7 @@ func (h *House) surface(context.Context) error {
 }
 
 // ChatEngine is the text model that chats for an assistant: its own, its fallback, or the installation's.
-func (h *House) ChatEngine(_ context.Context, a assistants.Assistant) (agent.Engine, error) {
+func (h *App) ChatEngine(_ context.Context, a assistants.Assistant) (agent.Engine, error) {
 	id := a.LLMModelID.Or(0)
 	if a.ModeOf() != catalog.Pipeline {
 		id = a.ChatLLMFallbackID.Or(0)

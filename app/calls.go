@@ -1,4 +1,4 @@
-package house
+package app
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 )
 
 // calls: their records, and the switchboard that holds them. Its dialler is set by who has the telephone line.
-func (h *House) calls(context.Context) error {
+func (h *App) calls(context.Context) error {
 	c := h.on.Config
 	h.Calls = calls.New(h.DB)
 	h.Calls.OnChange(func(one calls.Call) {
@@ -42,13 +42,13 @@ func (h *House) calls(context.Context) error {
 }
 
 // phones are the numbers that anybody here may call or text.
-func (h *House) phones() guard.Phones {
+func (h *App) phones() guard.Phones {
 	t := h.on.Config.Telephony
 	return guard.Phones{Countries: t.AllowedCountries, Prefixes: t.BlockedPrefixes, Premium: t.AllowPremium}
 }
 
 // expireRecordings removes the recordings of calls made before a moment, and their signalling; the calls stay.
-func (h *House) expireRecordings(ctx context.Context, before time.Time) error {
+func (h *App) expireRecordings(ctx context.Context, before time.Time) error {
 	for {
 		old, err := h.Calls.Recordings(ctx, h.DB, before, 100)
 		if err != nil {
@@ -70,7 +70,7 @@ func (h *House) expireRecordings(ctx context.Context, before time.Time) error {
 }
 
 // callNumbers are the numbers as the switchboard needs them.
-type callNumbers struct{ h *House }
+type callNumbers struct{ h *App }
 
 func (n callNumbers) Called(ctx context.Context, q db.Q, trunk int64, called string) (switchboard.Number, bool, error) {
 	var x numbers.Number

@@ -1,4 +1,4 @@
-package house
+package app
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ const largestFile = 20 << 20
 
 // openFile keeps a customer's file among the chat attachments, and says what is spoken in a voice note. What cannot be
 // fetched stays where it is, and a recording that cannot be understood stays a file.
-func (h *House) openFile(ctx context.Context, s messaging.Sender, f messaging.File) (a chats.Attachment, words string, err error) {
+func (h *App) openFile(ctx context.Context, s messaging.Sender, f messaging.File) (a chats.Attachment, words string, err error) {
 	a = chats.Attachment{Type: f.Type, URL: f.URL, Filename: f.Filename}
 	body, kind, err := h.content(ctx, s, f)
 	if err != nil {
@@ -40,7 +40,7 @@ func (h *House) openFile(ctx context.Context, s messaging.Sender, f messaging.Fi
 }
 
 // content opens a file: with the sender's credentials where its platform has it, else at its address.
-func (h *House) content(ctx context.Context, s messaging.Sender, f messaging.File) (io.ReadCloser, string, error) {
+func (h *App) content(ctx context.Context, s messaging.Sender, f messaging.File) (io.ReadCloser, string, error) {
 	switch {
 	case f.Ref == "":
 		return h.download(ctx, f.URL)
@@ -51,7 +51,7 @@ func (h *House) content(ctx context.Context, s messaging.Sender, f messaging.Fil
 }
 
 // download opens a file at an address that a customer chose.
-func (h *House) download(ctx context.Context, url string) (io.ReadCloser, string, error) {
+func (h *App) download(ctx context.Context, url string) (io.ReadCloser, string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, "", err
@@ -68,7 +68,7 @@ func (h *House) download(ctx context.Context, url string) (io.ReadCloser, string
 
 // keepFile stores a file under its name, which cannot be guessed and is the same at every try. It returns what of it is to
 // be listened to.
-func (h *House) keepFile(ctx context.Context, f messaging.File, body io.ReadCloser, kind string, a *chats.Attachment) ([]byte, error) {
+func (h *App) keepFile(ctx context.Context, f messaging.File, body io.ReadCloser, kind string, a *chats.Attachment) ([]byte, error) {
 	var sound bytes.Buffer // only what is listened to is held in memory
 	from := io.Reader(body)
 	if a.Type == "audio" {
@@ -87,7 +87,7 @@ func (h *House) keepFile(ctx context.Context, f messaging.File, body io.ReadClos
 }
 
 // transcribe says what is spoken in a recording, in the language of the sender's assistant.
-func (h *House) transcribe(ctx context.Context, s messaging.Sender, recording []byte) (string, error) {
+func (h *App) transcribe(ctx context.Context, s messaging.Sender, recording []byte) (string, error) {
 	sound, err := h.on.Engines.Sound(ctx, recording)
 	if err != nil {
 		return "", err

@@ -1,4 +1,4 @@
-package house
+package app
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 )
 
 // Trunks are the customers' trunks as the telephone line needs them.
-func (h *House) Trunks() sip.Trunks { return trunkBook{h.Numbers} }
+func (h *App) Trunks() sip.Trunks { return trunkBook{h.Numbers} }
 
 type trunkBook struct{ numbers *numbers.Numbers }
 

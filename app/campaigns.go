@@ -1,4 +1,4 @@
-package house
+package app
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 )
 
 // campaigns: lists of people to call.
-func (h *House) campaigns(context.Context) error {
+func (h *App) campaigns(context.Context) error {
 	w := campaignWorld{h}
 	h.Campaigns = campaigns.New(h.DB, w, w, w, w, func(owner int64, id campaigns.ID) {
 		h.tell(accounts.ID(owner), "campaign", map[string]any{"id": id})
@@ -42,8 +42,8 @@ func (h *House) campaigns(context.Context) error {
 	return nil
 }
 
-// campaignWorld is the rest of the house as campaigns see it.
-type campaignWorld struct{ h *House }
+// campaignWorld is the rest of the program as campaigns see it.
+type campaignWorld struct{ h *App }
 
 // Place records a call of a lead and queues its dialling.
 func (w campaignWorld) Place(ctx context.Context, tx *db.Tx, a campaigns.Attempt) (int64, error) {
@@ -152,7 +152,7 @@ func (w campaignWorld) MayCallFrom(ctx context.Context, q db.Q, owner, number in
 }
 
 // settleCampaign moves the lead of a finished call on.
-func (h *House) settleCampaign(ctx context.Context, tx *db.Tx, c calls.Call) error {
+func (h *App) settleCampaign(ctx context.Context, tx *db.Tx, c calls.Call) error {
 	if c.LeadID == nil {
 		return nil
 	}
@@ -195,7 +195,7 @@ type shownCampaign struct {
 }
 
 // leadOf reads lead and campaign of a call; what was removed meanwhile is null.
-func (h *House) leadOf(ctx context.Context, q db.Q, c calls.Call) (lead, campaign any, err error) {
+func (h *App) leadOf(ctx context.Context, q db.Q, c calls.Call) (lead, campaign any, err error) {
 	if c.LeadID == nil || c.CampaignID == nil {
 		return nil, nil, nil
 	}

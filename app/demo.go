@@ -1,4 +1,4 @@
-package house
+package app
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 )
 
 // firstVisit gives an account that never had an assistant one to talk to, when its owner opens the console. A demo that was deleted does not come back.
-func (h *House) firstVisit(ctx context.Context, owner accounts.ID) error {
+func (h *App) firstVisit(ctx context.Context, owner accounts.ID) error {
 	had, err := h.Assistants.Had(ctx, h.DB, owner)
 	if err != nil || had {
 		return err

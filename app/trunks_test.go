@@ -1,4 +1,4 @@
-package house_test
+package app_test
 
 import (
 	"context"
@@ -68,7 +68,7 @@ func TestTrunkOnTheLine(t *testing.T) {
 			return int(netip.MustParseAddrPort(strings.TrimPrefix(line.Addrs()[0], "udp://")).Port())
 		}
 		taken := make(chan lines.Info, 1)
-		home := serve(sip.Config{Trunks: s.House.Trunks(), OnCall: func(leg lines.Leg) { taken <- leg.Info(); _ = leg.Reject(486) }})
+		home := serve(sip.Config{Trunks: s.App.Trunks(), OnCall: func(leg lines.Leg) { taken <- leg.Info(); _ = leg.Reject(486) }})
 
 		made := s.Send("POST /user/phone-numbers/sip-trunks", fmt.Sprintf(`{"sip_trunk_type":"number","phone_number":"+4930123456","sip_username":"ada",
 			"sip_password":"secret","sip_address":"127.0.0.1","port":%d,"sip_calling_format":"national","inbound_authorization_type":"auth"}`, registrar(t))).Want(201)

@@ -1,4 +1,4 @@
-package house
+package app
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 )
 
 // simulator: the pretend world, while nothing real is configured and nobody but this machine can reach it.
-func (h *House) simulator(context.Context) error {
+func (h *App) simulator(context.Context) error {
 	c := h.on.Config
 	if c.Simulator.Enabled == "false" || c.Simulator.Enabled == "auto" && !loopback(c.Listen) {
 		return nil
@@ -47,7 +47,7 @@ func missing(err error) error {
 }
 
 // Network opens the pretend telephone network on a media plane; nil without the simulator.
-func (h *House) Network(plane *media.Plane, speak voice.Synthesizer, hear voice.OpenTranscriber) (*sim.Network, error) {
+func (h *App) Network(plane *media.Plane, speak voice.Synthesizer, hear voice.OpenTranscriber) (*sim.Network, error) {
 	if h.Sim == nil {
 		return nil, nil
 	}
@@ -65,7 +65,7 @@ func (h *House) Network(plane *media.Plane, speak voice.Synthesizer, hear voice.
 }
 
 // fetch reads a small file from an address that a customer chose.
-func (h *House) fetch(ctx context.Context, url string) ([]byte, error) {
+func (h *App) fetch(ctx context.Context, url string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err

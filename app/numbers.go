@@ -1,4 +1,4 @@
-package house
+package app
 
 import (
 	"context"
@@ -18,7 +18,7 @@ type Vendors struct {
 }
 
 // numbers: phone numbers and trunks.
-func (h *House) numbers(context.Context) error {
+func (h *App) numbers(context.Context) error {
 	v := h.on.Vendors
 	if h.Sim != nil && v == (Vendors{}) {
 		v = Vendors{sim.Carrier{Sim: h.Sim}, sim.Payments{Sim: h.Sim, Accounts: h.Accounts}, sim.Carrier{Sim: h.Sim}}
@@ -32,7 +32,7 @@ func (h *House) numbers(context.Context) error {
 }
 
 // numbersOf are an account's numbers as assistants see them.
-func (h *House) numbersOf(ctx context.Context, q db.Q, owner accounts.ID, ids []int64) ([]assistants.Number, error) {
+func (h *App) numbersOf(ctx context.Context, q db.Q, owner accounts.ID, ids []int64) ([]assistants.Number, error) {
 	list, err := h.Numbers.Of(ctx, q, owner, ids)
 	out := make([]assistants.Number, len(list))
 	for i, x := range list {

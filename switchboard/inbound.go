@@ -139,13 +139,13 @@ func (s *Switchboard) enter(ctx context.Context, tx *db.Tx, a assistants.Assista
 
 // answer picks an inbound leg up and holds the conversation.
 func (s *Switchboard) answer(l *live, leg lines.Leg, a assistants.Assistant) {
+	_ = leg.Ring()
 	if err := s.prepare(l, a); err != nil {
 		s.Log.Error("conversation not prepared", "call", l.call.ID, "error", err)
 		_ = leg.Reject(refusals[calls.EngineFailure])
 		s.wrapUp(l, calls.Over{Reason: calls.EngineFailure})
 		return
 	}
-	_ = leg.Ring()
 	ctx, stop := context.WithTimeout(l.ctx, answerTime)
 	defer stop()
 	if err := leg.Answer(ctx); err != nil {

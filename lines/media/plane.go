@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"parley/audio"
@@ -116,7 +117,9 @@ func (p *Plane) Allocate(local netip.Addr) (*Port, error) {
 			return port, nil
 		}
 		p.release(n)
-		last = err
+		if last = err; errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+			break // no descriptor is left for any other port either
+		}
 	}
 	return nil, errors.Join(ErrNoPort, last)
 }

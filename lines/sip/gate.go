@@ -2,6 +2,7 @@ package sip
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/emiago/sipgo/sip"
 )
@@ -25,24 +26,44 @@ func inspect(r *sip.Request) verdict {
 		}
 	}
 	tag, _ := r.From().Params.Get("tag")
-	branch, _ := r.Via().Params.Get("branch")
+	branch, _ := r.Via().Params.Get("branch") // RFC 2543 has none
 	switch {
-	case tag == "" || branch == "" || r.Via().Host == "":
+	case r.SipVersion != "SIP/2.0":
+		return verdict{code: 505, drop: r.IsAck()}
+	case tag == "" || r.Via().Host == "":
 		return bad
-	case len(tag) > 256 || len(branch) > 256 || len(r.CallID().Value()) > 256:
+	case len(tag) > longest || len(branch) > longest || len(r.CallID().Value()) > longest:
 		return bad
-	case r.CSeq().MethodName != r.Method || r.CSeq().SeqNo == 0 && r.Method != sip.INVITE && r.Method != sip.REGISTER && r.Method != sip.OPTIONS:
+	case !strings.EqualFold(string(r.CSeq().MethodName), string(r.Method)) || r.CSeq().SeqNo == 0 && r.Method != sip.INVITE && r.Method != sip.REGISTER && r.Method != sip.OPTIONS:
 		return bad
 	case count(r, "max-forwards") == 1 && (r.MaxForwards() == nil || r.MaxForwards().Val() > 255):
 		return bad
 	case count(r, "content-length") == 1 && (r.ContentLength() == nil || int(*r.ContentLength()) != len(r.Body())):
 		return bad
-	case r.SipVersion != "SIP/2.0":
-		return verdict{code: 505, drop: r.IsAck()}
 	case r.Recipient.Scheme != "sip" && r.Recipient.Scheme != "sips" && r.Recipient.Scheme != "tel":
 		return verdict{code: 416, drop: r.IsAck()}
+	case r.CSeq().MethodName != r.Method: // the parser wrote it in capitals, but `invite` is not INVITE (RFC 3261 §7.1)
+		return verdict{code: 405, drop: r.IsAck()}
 	}
 	return verdict{}
+}
+
+// longest tag, branch or Call-ID in bytes that we keep.
+const longest = 1024
+
+// unsupported are the extensions that a request requires and we do not have (RFC 3261 §8.2.2.3).
+func unsupported(r *sip.Request) (list []string) {
+	if r.IsAck() || r.Method == sip.CANCEL {
+		return nil
+	}
+	for _, h := range r.GetHeaders("Require") {
+		for _, option := range strings.Split(h.Value(), ",") {
+			if option = strings.TrimSpace(option); option != "" && !strings.EqualFold(option, "timer") {
+				list = append(list, option)
+			}
+		}
+	}
+	return list
 }
 
 // count is how often a header stands in the request; the parser has already written short names out.

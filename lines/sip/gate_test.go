@@ -37,8 +37,8 @@ func FuzzMessage(f *testing.F) {
 		"From: \"A\" <sip:anonymous@anonymous.invalid>;tag=1", "To: <tel:+4930123456>", "Call-ID: x", "CSeq: 1 INVITE", "Contact: <sip:a@192.0.2.2>",
 		"P-Asserted-Identity: <tel:+4930111>", "Session-Expires: 1800;refresher=uac", "Supported: timer, 100rel", "Content-Type: multipart/mixed;boundary=b",
 		"Authorization: Digest username=\"a\", realm=\"sip\", nonce=\"x\", uri=\"sip:x\", response=\"y\"", "Content-Length: 0", "")))
-	s := &Server{minSE: 90, auth: challenger{key: []byte("k")}, cfg: Config{SessionExpires: 1800e9}}
-	p := sip.NewParser()
+	s := &Server{minSE: 90, auth: &challenger{key: []byte("k")}, cfg: Config{SessionExpires: 1800e9}}
+	p := newParser()
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if !parses(p, data) {
 			return

@@ -2,6 +2,7 @@ package sip
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"strings"
 	"sync"
@@ -24,25 +25,26 @@ func (s *Server) onInvite(req *sip.Request, tx sip.ServerTransaction) {
 		s.refuse(req, tx, code, headers...)
 		return
 	}
-	ctx, cancel := context.WithCancel(s.ctx)
+	until := time.Now().Add(s.routing)
+	ctx, cancel := context.WithDeadline(s.ctx, until)
 	defer cancel()
-	in, code, challenge := s.admit(ctx, req)
-	if challenge != nil {
-		s.refuse(req, tx, code, challenge)
-		return
+	in, code, headers := s.admit(ctx, req)
+	if code == 0 && s.draining.Load() {
+		code, headers = 503, []sip.Header{retryAfter(5)}
 	}
 	if code != 0 {
-		s.refuse(req, tx, code)
-		return
-	}
-	if s.draining.Load() {
-		s.refuse(req, tx, 503, retryAfter(5))
+		s.refuse(req, tx, code, headers...)
 		return
 	}
 	_ = tx.Respond(newResponse(req, 100, ""))
 	tx.OnCancel(func(*sip.Request) { cancel() })
 	if s.cfg.Route != nil {
-		if d := s.cfg.Route(ctx, in); d.Code != 0 {
+		d := s.cfg.Route(ctx, in)
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			s.decline(req, tx, 503, retryAfter(5))
+			return
+		}
+		if d.Code != 0 {
 			s.decline(req, tx, d.Code)
 			return
 		}
@@ -61,7 +63,7 @@ func (s *Server) onInvite(req *sip.Request, tx sip.ServerTransaction) {
 		s.decline(req, tx, code, l.welcome...)
 		return
 	}
-	s.serve(ctx, l, tx)
+	s.serve(ctx, l, tx, until)
 }
 
 // enter notes an INVITE in work. It reports false for one that came twice over different paths (RFC 3261 §8.2.2.2).
@@ -81,15 +83,8 @@ func (s *Server) enter(req *sip.Request) (leave func(), fresh bool) {
 	}, true
 }
 
-// understands refuses what an INVITE demands and we do not have.
+// understands refuses an INVITE whose body or Contact is of no use.
 func (s *Server) understands(req *sip.Request) (code int, headers []sip.Header) {
-	for _, h := range req.GetHeaders("Require") {
-		for _, option := range strings.Split(h.Value(), ",") {
-			if option = strings.TrimSpace(option); option != "" && !strings.EqualFold(option, "timer") {
-				return 420, []sip.Header{sip.NewHeader("Unsupported", option)}
-			}
-		}
-	}
 	if len(req.Body()) > 0 {
 		if _, ok := sdpBody(req); !ok || req.GetHeader("Content-Encoding") != nil {
 			return 415, []sip.Header{sip.NewHeader("Accept", "application/sdp")}
@@ -102,7 +97,7 @@ func (s *Server) understands(req *sip.Request) (code int, headers []sip.Header) 
 }
 
 // admit proves whose trunk is called. Strangers learn nothing: an unknown number is challenged as a known one is.
-func (s *Server) admit(ctx context.Context, req *sip.Request) (in Inbound, code int, challenge sip.Header) {
+func (s *Server) admit(ctx context.Context, req *sip.Request) (in Inbound, code int, headers []sip.Header) {
 	in = Inbound{Called: called(req), Source: source(req), CallID: req.CallID().Value()}
 	if s.cfg.Open || s.cfg.Carrier != nil && s.cfg.Carrier(in.Source) {
 		in.From = caller(req, "")
@@ -111,7 +106,7 @@ func (s *Server) admit(ctx context.Context, req *sip.Request) (in Inbound, code 
 	list, err := s.candidates(ctx, req)
 	if err != nil {
 		s.log.Error("sip trunks", "error", err)
-		return in, 503, nil
+		return in, 503, []sip.Header{retryAfter(5)}
 	}
 	trunk, code, stale := s.prove(req, list, in.Source.Addr())
 	switch code {
@@ -120,7 +115,7 @@ func (s *Server) admit(ctx context.Context, req *sip.Request) (in Inbound, code 
 		in.Trunk, in.Called, in.From = trunk, trunk.Number, caller(req, trunk.Country)
 		return in, 0, nil
 	case 401:
-		return in, 401, sip.NewHeader("WWW-Authenticate", s.auth.challenge(time.Now(), in.Source.Addr(), in.CallID, stale))
+		return in, 401, []sip.Header{sip.NewHeader("WWW-Authenticate", s.auth.challenge(time.Now(), in.Source.Addr(), in.CallID, stale))}
 	}
 	s.budget.take(in.Source.Addr(), wrongPassword)
 	return in, code, nil
@@ -168,13 +163,21 @@ func (s *Server) prove(req *sip.Request, list []Trunk, from netip.Addr) (t Trunk
 	if !ok {
 		return Trunk{}, 401, false
 	}
-	if !s.auth.fresh(cred.Nonce, time.Now(), from, req.CallID().Value()) {
+	if !wellFormed(cred, req) {
+		return Trunk{}, 400, false
+	}
+	now := time.Now()
+	if !s.auth.fresh(cred.Nonce, now, from, req.CallID().Value()) {
 		return Trunk{}, 401, true
 	}
 	for _, t := range list {
-		if t.Auth != "ip" && proves(cred, string(req.Method), t.Username, t.Password) {
-			return t, 0, false
+		if t.Auth == "ip" || !proves(cred, string(req.Method), t.Username, t.Password) {
+			continue
 		}
+		if !s.auth.spend(cred, now) {
+			return Trunk{}, 401, true
+		}
+		return t, 0, false
 	}
 	return Trunk{}, 403, false
 }
@@ -286,16 +289,26 @@ func (l *Leg) reachBack(src netip.AddrPort) {
 	}
 }
 
-// serve runs the leg and hands it over; it returns when the transaction of the INVITE is done with.
-func (s *Server) serve(ctx context.Context, l *Leg, tx sip.ServerTransaction) {
+// serve runs the leg and hands it over; it returns when the transaction of the INVITE is done with. Whoever takes the call
+// has until then to ring, answer or refuse.
+func (s *Server) serve(ctx context.Context, l *Leg, tx sip.ServerTransaction, until time.Time) {
 	finished := make(chan struct{})
 	l.answeredOnce = sync.OnceFunc(func() { close(finished) })
 	l.start()
 	cancelled := func(*sip.Request) { go l.post(l.abandoned) }
-	if !tx.OnCancel(cancelled) || ctx.Err() != nil {
+	if !tx.OnCancel(cancelled) || errors.Is(ctx.Err(), context.Canceled) {
 		l.post(l.abandoned)
 	}
-	s.spawn(func() { s.cfg.OnCall(l) })
+	l.after(time.Until(until), func() {
+		if l.state == ringing && !l.alerted {
+			_ = l.reject(503, retryAfter(5))
+		}
+	})
+	s.spawn(func() {
+		if !s.safely(func() { s.cfg.OnCall(l) }) {
+			l.post(l.fail)
+		}
+	})
 	for {
 		select {
 		case <-finished:

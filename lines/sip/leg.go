@@ -53,6 +53,7 @@ type Leg struct {
 
 	invite   *sip.Request // inbound: the INVITE to answer
 	tx       sip.ServerTransaction
+	alerted  bool // 180 was sent: whoever takes the call knows what to do with it
 	audio    *sound
 	session  session
 	repeat   *repeater // our unacknowledged 200
@@ -100,11 +101,26 @@ func (l *Leg) run() {
 	for l.state != over {
 		select {
 		case f := <-l.mail:
-			f()
+			if !l.s.safely(f) {
+				l.s.safely(l.fail)
+				l.state = over
+			}
 		case <-l.s.ctx.Done():
 			l.hangup(lines.End{Err: context.Canceled})
 			l.state = over
 		}
+	}
+}
+
+// fail ends a leg that cannot go on: the far end is told, other calls notice nothing.
+func (l *Leg) fail() {
+	switch l.state {
+	case ringing:
+		_ = l.reject(500)
+	case over:
+	default:
+		l.finish(lines.End{Err: errors.New("internal error")})
+		l.bye()
 	}
 }
 
@@ -140,7 +156,17 @@ func (l *Leg) do(ctx context.Context, f func() error) error {
 	res := make(chan error, 1)
 	select {
 	case l.mail <- func() { res <- f() }:
-		return <-res
+		select {
+		case err := <-res:
+			return err
+		case <-l.gone: // it panicked, or was the last that ran
+			select {
+			case err := <-res:
+				return err
+			default:
+				return ErrOver
+			}
+		}
 	case <-l.gone:
 		return ErrOver
 	case <-ctx.Done():
@@ -192,6 +218,7 @@ func (l *Leg) Ring() error {
 		if l.state != ringing || l.invite == nil {
 			return ErrOver
 		}
+		l.alerted = true
 		return l.respond(l.tx, l.reply(l.invite, 180))
 	})
 }
@@ -227,8 +254,12 @@ func (l *Leg) Reject(code int) error {
 	})
 }
 
-func (l *Leg) reject(code int) error {
-	err := l.respond(l.tx, l.reply(l.invite, code))
+func (l *Leg) reject(code int, headers ...sip.Header) error {
+	res := l.reply(l.invite, code)
+	for _, h := range headers {
+		res.AppendHeader(h)
+	}
+	err := l.respond(l.tx, res)
 	l.finish(lines.End{Code: code})
 	l.state = over
 	return err
@@ -266,8 +297,8 @@ func (l *Leg) finish(end lines.End) {
 	default:
 	}
 	l.end = end
-	l.audio.close()
 	close(l.done)
+	l.audio.close()
 }
 
 // bye tells the far end and ends the goroutine; the answer is awaited elsewhere.

@@ -90,7 +90,7 @@ func (s *Server) serveUDP(sock socket, ready func()) {
 	for {
 		w := &udpWindow{UDPConn: sock.udp, s: s, seen: map[string]struct{}{},
 			began: make(chan struct{}), full: make(chan struct{}), retired: make(chan struct{})}
-		s.readers.Go(func() { _ = s.server.ServeUDP(w) })
+		s.readers.Go(func() { s.safely(func() { _ = s.server.ServeUDP(w) }) })
 		select {
 		case <-w.began:
 		case <-s.ctx.Done():
@@ -154,6 +154,7 @@ const (
 	maxConns        = 2000
 	maxConnsPerAddr = 50
 	connIdle        = 10 * time.Minute
+	acceptPause     = 100 * time.Millisecond // after a connection that could not be taken
 )
 
 // guardedListener limits connections and looks at what they send before sipgo does.
@@ -168,6 +169,13 @@ type guardedListener struct {
 func (l *guardedListener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
+		if err != nil && !errors.Is(err, net.ErrClosed) { // out of descriptors: sipgo would give the listener up
+			select {
+			case <-time.After(acceptPause):
+				continue
+			case <-l.s.ctx.Done():
+			}
+		}
 		if err != nil {
 			return nil, err
 		}

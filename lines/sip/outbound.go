@@ -267,11 +267,10 @@ func (s *Server) remember(id dialogID, ack *sip.Request) {
 
 // onStrayResponse gets answers no transaction waits for: repeated 200s, and those of further phones a proxy rang (RFC 3261 §13.2.2.4).
 func (s *Server) onStrayResponse(res *sip.Response) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.log.Error("sip response panicked", "panic", p)
-		}
-	}()
+	s.safely(func() { s.strayResponse(res) })
+}
+
+func (s *Server) strayResponse(res *sip.Response) {
 	if s.ctx.Err() != nil || !res.IsSuccess() || res.CSeq() == nil || res.CSeq().MethodName != sip.INVITE || res.CallID() == nil || res.From() == nil || res.To() == nil {
 		return
 	}

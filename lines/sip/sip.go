@@ -6,11 +6,11 @@ package sip
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/tls"
 	"log/slog"
 	"net/netip"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,9 +38,10 @@ type Config struct {
 	Carrier func(source netip.AddrPort) bool
 
 	// Route decides on an inbound call whose trunk is proven, before anything but 100 was sent.
-	// ctx ends when the caller gives up. nil = accept all.
+	// ctx ends when the caller gives up or 3 s after the INVITE came, which is then answered 503. nil = accept all.
 	Route func(ctx context.Context, in Inbound) Decision
-	// OnCall gets each accepted inbound leg, still unanswered, on a goroutine of its own.
+	// OnCall gets each accepted inbound leg, still unanswered, on a goroutine of its own. It must ring, answer or reject it
+	// within 3 s of the INVITE; then the leg is refused with 503.
 	OnCall func(leg lines.Leg)
 
 	// TLS is for connections to trunks; nil = the system's certificates. The server name is always that of the trunk.
@@ -74,7 +75,7 @@ type Server struct {
 	client  *sipgo.Client
 	sockets []socket
 	budget  *budget
-	auth    challenger
+	auth    *challenger
 
 	ctx      context.Context // ends with Close
 	stop     context.CancelFunc
@@ -97,6 +98,7 @@ type Server struct {
 	deadAir  time.Duration // media.Config.Timeout
 	window   int           // addresses one reader of sipgo may see
 	watching time.Duration // how often registrations are compared with Config.Trunks
+	routing  time.Duration // how long it may take to find out who takes an INVITE; then it is 503
 }
 
 // dialogID names a dialog (RFC 3261 §12).
@@ -107,9 +109,10 @@ func Start(cfg Config) (*Server, error) { return start(cfg) }
 
 // start lets tests shorten the times.
 func start(cfg Config, tune ...func(*Server)) (*Server, error) {
-	s := &Server{cfg: cfg, log: cfg.Log, budget: newBudget(), auth: challenger{key: make([]byte, 32)},
+	s := &Server{cfg: cfg, log: cfg.Log, budget: newBudget(), auth: newChallenger(),
 		legs: map[dialogID]*Leg{}, invites: map[string]struct{}{}, placed: map[dialogID]placed{},
-		minSE: 90, window: addressWindow, t1: sip.T1, backoff: 2 * time.Second, watching: 2 * time.Second}
+		minSE: 90, window: addressWindow, t1: sip.T1, backoff: 2 * time.Second, watching: 2 * time.Second,
+		routing: 3 * time.Second}
 	if s.log == nil {
 		s.log = slog.Default()
 	}
@@ -119,7 +122,6 @@ func start(cfg Config, tune ...func(*Server)) (*Server, error) {
 	for _, f := range tune {
 		f(s)
 	}
-	_, _ = rand.Read(s.auth.key)
 	s.halted = make(chan struct{})
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	if err := s.build(); err != nil {
@@ -136,19 +138,19 @@ func start(cfg Config, tune ...func(*Server)) (*Server, error) {
 	for _, sock := range s.sockets {
 		if sock.udp != nil {
 			ready := make(chan struct{})
-			s.readers.Go(func() { s.serveUDP(sock, func() { close(ready) }) })
+			s.readers.Go(func() { s.safely(func() { s.serveUDP(sock, func() { close(ready) }) }) })
 			<-ready
 			continue
 		}
 		l := &guardedListener{Listener: sock.tcp, s: s, conns: map[netip.Addr]int{}}
-		s.readers.Go(func() { _ = s.server.ServeTCP(l) })
+		s.readers.Go(func() { s.safely(func() { _ = s.server.ServeTCP(l) }) })
 	}
 	var registering context.Context
 	registering, s.unregister = context.WithCancel(s.ctx)
 	s.unregistered = make(chan struct{})
 	s.wg.Go(func() {
 		defer close(s.unregistered)
-		s.keepRegistered(registering)
+		s.safely(func() { s.keepRegistered(registering) })
 	})
 	return s, nil
 }
@@ -163,7 +165,7 @@ var setUpSipgo = sync.OnceFunc(func() {
 
 func (s *Server) build() error {
 	setUpSipgo()
-	s.parser = sip.NewParser()
+	s.parser = newParser()
 	var err error
 	s.ua, err = sipgo.NewUA(sipgo.WithUserAgent("-"), sipgo.WithUserAgentParser(s.parser), sipgo.WithUserAgenTLSConfig(s.cfg.TLS),
 		sipgo.WithUserAgentTransportLayerOptions(sip.WithTransportLayerLogger(quiet)),
@@ -240,9 +242,21 @@ func (s *Server) spawn(f func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
-		s.wg.Go(f)
+		s.wg.Go(func() { s.safely(f) })
 	}
 	return !s.closed
+}
+
+// safely runs f. A panic in it is logged and costs no more than what f was about; it reports whether there was none.
+func (s *Server) safely(f func()) (ok bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("sip: panic", "panic", p, "stack", string(debug.Stack()))
+			ok = false
+		}
+	}()
+	f()
+	return true
 }
 
 func (s *Server) closeSockets() {
@@ -269,16 +283,20 @@ func (s *Server) leg(id dialogID) *Leg {
 
 // handle is behind every request: the gate first, then the method. A panic costs one transaction.
 func (s *Server) handle(req *sip.Request, tx sip.ServerTransaction) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.log.Error("sip handler panicked", "panic", p, "stack", string(debug.Stack()))
-			tx.Terminate()
-		}
-	}()
+	if !s.safely(func() { s.serveRequest(req, tx) }) {
+		tx.Terminate()
+	}
+}
+
+func (s *Server) serveRequest(req *sip.Request, tx sip.ServerTransaction) {
 	if v := inspect(req); v.drop {
 		return
 	} else if v.code != 0 {
 		s.refuse(req, tx, v.code)
+		return
+	}
+	if list := unsupported(req); list != nil {
+		s.refuse(req, tx, 420, sip.NewHeader("Unsupported", strings.Join(list, ", ")))
 		return
 	}
 	if tag, ok := req.To().Params.Get("tag"); ok && tag != "" {
@@ -294,7 +312,7 @@ func (s *Server) handle(req *sip.Request, tx sip.ServerTransaction) {
 	case sip.CANCEL, sip.BYE, sip.UPDATE, sip.INFO, sip.NOTIFY:
 		s.refuse(req, tx, 481)
 	default:
-		s.refuse(req, tx, 405, allowHeader())
+		s.refuse(req, tx, 405)
 	}
 }
 
@@ -342,6 +360,9 @@ func (s *Server) refuse(req *sip.Request, tx sip.ServerTransaction, code int, he
 		return
 	}
 	res := newResponse(req, code, s.auth.tag(req))
+	if code == 405 {
+		res.AppendHeader(allowHeader())
+	}
 	for _, h := range headers {
 		res.AppendHeader(h)
 	}
@@ -354,6 +375,7 @@ func (s *Server) refuse(req *sip.Request, tx sip.ServerTransaction, code int, he
 // newResponse is an answer to req with our tag.
 func newResponse(req *sip.Request, code int, tag string) *sip.Response {
 	res := sip.NewResponseFromRequest(req, code, phrase(code), nil)
+	res.SipVersion = "SIP/2.0" // whatever the request said
 	if code > 100 && tag != "" {
 		if _, ok := req.To().Params.Get("tag"); !ok {
 			res.To().Params.Add("tag", tag)

@@ -19,13 +19,13 @@ import (
 var anywhere = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 
 // authorization answers the challenge of a 401.
-func authorization(t *testing.T, m message, method, user, password string) string {
+func authorization(t *testing.T, m message, method, uri, user, password string) string {
 	t.Helper()
 	c, err := digest.ParseChallenge(m.header.Get("WWW-Authenticate"))
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, m.raw)
 	}
-	cred, err := digest.Digest(c, digest.Options{Method: method, URI: "sip:x@127.0.0.1", Username: user, Password: password})
+	cred, err := digest.Digest(c, digest.Options{Method: method, URI: uri, Username: user, Password: password})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestInboundAuthorisation(t *testing.T) {
 			m := p.expect("SIP/2.0 ")
 			if strings.Contains(m.line, "401") {
 				p.send(p.request("ACK", c.called, ""))
-				p.send(p.request("INVITE", c.called, p.sdp(), authorization(t, m, "INVITE", c.user, c.password)))
+				p.send(p.request("INVITE", c.called, p.sdp(), authorization(t, m, "INVITE", "sip:"+c.called+"@"+p.to.String(), c.user, c.password)))
 				m = p.expect("SIP/2.0 ")
 			}
 			if strings.Contains(m.line, "100") {
@@ -111,7 +111,7 @@ func TestChallengesAreAlike(t *testing.T) {
 }
 
 func TestNonces(t *testing.T) {
-	c := challenger{key: []byte("k")}
+	c := &challenger{key: []byte("k")}
 	now, from := time.Unix(1_700_000_000, 0), netip.MustParseAddr("192.0.2.1")
 	n := c.nonce(now, from, "call")
 	for _, k := range []struct {
@@ -128,7 +128,7 @@ func TestNonces(t *testing.T) {
 		{"early", n, now.Add(-time.Second), "192.0.2.1", "call", false},
 		{"another address", n, now, "192.0.2.2", "call", false},
 		{"another call", n, now, "192.0.2.1", "call2", false},
-		{"another key", challenger{key: []byte("z")}.nonce(now, from, "call"), now, "192.0.2.1", "call", false},
+		{"another key", (&challenger{key: []byte("z")}).nonce(now, from, "call"), now, "192.0.2.1", "call", false},
 		{"garbage", "x", now, "192.0.2.1", "call", false},
 	} {
 		if got := c.fresh(k.nonce, k.now, netip.MustParseAddr(k.from), k.call); got != k.want {

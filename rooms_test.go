@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-const foundations = "fault value safe words assets guard db jobs blobs live audio"
+const foundations = "fault value safe english sentences placeholders assets ssrf db jobs blobs events audio"
 
 // TestRooms fails on an import that May does not allow. Test files and test helpers may import what they need.
 func TestRooms(t *testing.T) {

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"parley/placeholders"
 )
 
 // calendar are the two functions of a calendar_integration tool. What is known of the person already need not be asked.
-func calendar(t BuiltIn, do func(context.Context, BuiltIn, string, map[string]any) (any, error), v Values) []Function {
+func calendar(t BuiltIn, do func(context.Context, BuiltIn, string, map[string]any) (any, error), v placeholders.Values) []Function {
 	known := map[string]string{"name": v["customer_name"], "email": v["email"]}
 	check := []param{
 		{"date_from", "string", "First day to look at, YYYY-MM-DD.", nil, true},
@@ -67,7 +69,7 @@ func unless(known string) string {
 func complete(params []param, args map[string]any) error {
 	var missing []string
 	for _, p := range params {
-		value := strings.TrimSpace(Text(args[p.name]))
+		value := strings.TrimSpace(placeholders.Text(args[p.name]))
 		switch {
 		case value == "" && p.required:
 			missing = append(missing, p.name)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"parley/placeholders"
 	"parley/value"
 	"strconv"
 	"strings"
@@ -152,7 +153,7 @@ func typed(v any, kind string) any {
 		case string:
 			return v
 		case float64, bool:
-			return Text(v)
+			return placeholders.Text(v)
 		}
 	}
 	return nil

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"parley/placeholders"
 )
 
 // Function is a tool with its effect.
@@ -90,14 +92,14 @@ var (
 
 // BuiltIns are the functions of an assistant's built-in tools, in their order. Several tools of one type get
 // the suffixes _2, _3. now is in the assistant's time zone, which a transfer may override.
-func BuiltIns(tools []BuiltIn, e Effects, v Values, now time.Time) []Function {
+func BuiltIns(tools []BuiltIn, e Effects, v placeholders.Values, now time.Time) []Function {
 	var out []Function
 	seen := map[string]int{}
 	for _, t := range tools {
 		if t.Description == "" {
 			t.Description = defaultDescription[t.Type]
 		}
-		t.Description = Fill(t.Description, v, Written)
+		t.Description = placeholders.Fill(t.Description, v, placeholders.Written)
 		made := builtIn(t, e, v, now)
 		if len(made) == 0 {
 			continue
@@ -121,7 +123,7 @@ var defaultDescription = map[string]string{
 	"assistant_transfer":   "Use when the other assistant should take over.",
 }
 
-func builtIn(t BuiltIn, e Effects, v Values, now time.Time) []Function {
+func builtIn(t BuiltIn, e Effects, v placeholders.Values, now time.Time) []Function {
 	switch {
 	case t.Type == "end_call" && e.EndCall != nil:
 		return []Function{endCall(t, e.EndCall)}
@@ -234,7 +236,7 @@ func argument(raw json.RawMessage, name string) string {
 	if json.Unmarshal(raw, &args) != nil {
 		return ""
 	}
-	return strings.TrimSpace(Text(args[name]))
+	return strings.TrimSpace(placeholders.Text(args[name]))
 }
 
 type param struct {

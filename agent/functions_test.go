@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"parley/agent"
+	"parley/placeholders"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -38,7 +39,7 @@ func (e *effects) all() agent.Effects {
 		SendDigits:   func(_ context.Context, d string) error { note("dtmf " + d); return nil },
 		SwitchTo:     func(_ context.Context, b agent.BuiltIn) error { note("switch " + b.Description); return nil },
 		Calendar: func(_ context.Context, _ agent.BuiltIn, f string, a map[string]any) (any, error) {
-			note(strings.TrimSpace(strings.Join([]string{f, agent.Text(a["start"]), agent.Text(a["name"]), agent.Text(a["email"])}, " ")))
+			note(strings.TrimSpace(strings.Join([]string{f, placeholders.Text(a["start"]), placeholders.Text(a["name"]), placeholders.Text(a["email"])}, " ")))
 			return []string{"free"}, nil
 		},
 	}
@@ -54,7 +55,7 @@ func TestBuiltInFunctions(t *testing.T) {
 	}
 	var e effects
 	var b strings.Builder
-	for _, f := range agent.BuiltIns(tools, e.all(), agent.Values{"who": "Mia"}, noon) {
+	for _, f := range agent.BuiltIns(tools, e.all(), placeholders.Values{"who": "Mia"}, noon) {
 		if !json.Valid(f.Parameters) {
 			t.Errorf("%s: parameters are not JSON: %s", f.Name, f.Parameters)
 		}
@@ -109,7 +110,7 @@ func TestBuiltInEffects(t *testing.T) {
 
 func TestSystemPrompt(t *testing.T) {
 	p := agent.Prompt{
-		Text: "You are {{assistant_name}}.\nFAQ:\n- {keep} {{drop}}", Values: agent.Values{"assistant_name": "Desk"}, Language: "de",
+		Text: "You are {{assistant_name}}.\nFAQ:\n- {keep} {{drop}}", Values: placeholders.Values{"assistant_name": "Desk"}, Language: "de",
 		Now: noon, Spoken: true, Notes: []string{"The call ends in 15 seconds: say goodbye."},
 		Passages: []agent.Passage{{Document: "Hours", Text: "Open\n at nine."}},
 	}

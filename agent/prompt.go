@@ -7,12 +7,14 @@ import (
 
 	"golang.org/x/text/language"
 	"golang.org/x/text/language/display"
+
+	"parley/placeholders"
 )
 
 // Prompt is everything the system message is made of.
 type Prompt struct {
 	Text     string // the assistant's system_prompt, placeholders unfilled
-	Values   Values
+	Values   placeholders.Values
 	Language string    // ISO 639-1 the answer must be in
 	Now      time.Time // in the assistant's time zone
 	Spoken   bool      // the answer is heard, not read
@@ -36,7 +38,7 @@ const (
 // System is the first message of every model request. This function is the only place that assembles it.
 func (p Prompt) System() string {
 	var b strings.Builder
-	b.WriteString(Fill(p.Text, p.Values, Written))
+	b.WriteString(placeholders.Fill(p.Text, p.Values, placeholders.Written))
 	b.WriteString(notesHead)
 	fmt.Fprintf(&b, "- Answer in %s.\n", LanguageName(p.Language))
 	fmt.Fprintf(&b, "- %s %s\n", p.Now.Format(timeNote), p.Now.Location())

@@ -9,6 +9,8 @@ import (
 	"iter"
 	"strings"
 	"time"
+
+	"parley/sentences"
 )
 
 // Engine is a model with the names it goes by in events.
@@ -215,7 +217,7 @@ func (t *Turn) request(n int) Request {
 
 func (t *Turn) listen(ctx context.Context, r Request, yield func(string, error) bool) (string, []ToolCall, error) {
 	var (
-		split Splitter
+		split sentences.Splitter
 		text  strings.Builder
 		calls []ToolCall
 		began = time.Now()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/placeholders"
 )
 
 // script answers each request with the next list of chunks and keeps what it was asked.
@@ -53,7 +54,7 @@ var noon = time.Date(2027, 3, 1, 12, 0, 0, 0, time.UTC)
 func turn(m agent.Model, functions ...agent.Function) *agent.Turn {
 	return &agent.Turn{
 		Engine:    agent.Engine{Model: m, Provider: "test", Name: "script"},
-		Prompt:    agent.Prompt{Text: "You are {{assistant_name}}.", Values: agent.Values{"assistant_name": "Desk"}, Language: "en", Now: noon},
+		Prompt:    agent.Prompt{Text: "You are {{assistant_name}}.", Values: placeholders.Values{"assistant_name": "Desk"}, Language: "en", Now: noon},
 		History:   []agent.Message{{Role: agent.RoleUser, Text: "When do you open?"}},
 		Functions: functions,
 	}

@@ -19,13 +19,13 @@ import (
 	"parley/chats"
 	"parley/console"
 	"parley/db"
-	"parley/guard"
+	"parley/events"
 	"parley/jobs"
 	"parley/knowledge"
-	"parley/live"
 	"parley/messaging"
 	"parley/numbers"
 	"parley/sim"
+	"parley/ssrf"
 	"parley/switchboard"
 	"parley/tools"
 	"parley/value"
@@ -38,7 +38,7 @@ import (
 // Deps are the rooms that the handlers call and the few settings they need.
 type Deps struct {
 	DB      *db.DB
-	Guard   *guard.Guard
+	Guard   *ssrf.Guard
 	Blobs   blobs.Store
 	Records wire.Records // idempotent requests; nil = none are remembered
 
@@ -56,7 +56,7 @@ type Deps struct {
 	Calls           *calls.Calls
 	Switchboard     *switchboard.Switchboard
 	Browsers        BrowserLine // nil = no calls from browsers
-	Live            *live.Hub
+	Live            *events.Hub
 	Campaigns       *campaigns.Campaigns
 	Messaging       *messaging.Messaging
 	Callbacks       map[string]http.Handler // of vendors, by the name in /hooks/{name}

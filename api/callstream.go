@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"parley/calls"
-	"parley/live"
+	"parley/events"
 	"parley/switchboard"
 	"parley/value"
 	"parley/wire"
@@ -49,7 +49,7 @@ type follower struct {
 	seq  int64 // last one sent
 	over bool
 
-	changes <-chan live.Event          // of the account
+	changes <-chan events.Event        // of the account
 	afar    <-chan switchboard.Watched // events of a call that another process holds; nil = not asked for
 	wanted  func(context.Context)
 	forget  func()
@@ -131,7 +131,7 @@ func (f *follower) listen(ctx context.Context) error {
 }
 
 // about reports whether a change of the account is one of this call.
-func (f *follower) about(e live.Event) bool {
+func (f *follower) about(e events.Event) bool {
 	var which struct{ ID calls.ID }
 	return e.Kind == "call" && json.Unmarshal(e.Data, &which) == nil && which.ID == f.call.ID
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"parley/chats"
-	"parley/live"
+	"parley/events"
 	"parley/wire"
 )
 
@@ -84,7 +84,7 @@ type chatFollower struct {
 }
 
 // pass sends what a change of the account means for this conversation.
-func (f *chatFollower) pass(ctx context.Context, e live.Event) error {
+func (f *chatFollower) pass(ctx context.Context, e events.Event) error {
 	var change chats.Event
 	if e.Kind != "conversation" || json.Unmarshal(e.Data, &change) != nil || change.UUID != f.chat.UUID {
 		return nil

@@ -3,10 +3,10 @@ package api
 import (
 	"context"
 
+	"parley/placeholders"
 	"parley/tools"
 	"parley/value"
 	"parley/wire"
-	"parley/words"
 )
 
 type searchIn struct {
@@ -136,5 +136,5 @@ func (a *API) tryDefinition(ctx context.Context, in *tryDefinitionIn) (tools.Tri
 }
 
 func trial(variables value.Scalars) tools.Conversation {
-	return tools.Conversation{Values: words.Layer(nil, variables.All())}
+	return tools.Conversation{Values: placeholders.Layer(nil, variables)}
 }

@@ -20,13 +20,13 @@ import (
 	"parley/catalog"
 	"parley/config"
 	"parley/db"
+	"parley/events"
 	"parley/fault"
-	"parley/guard"
 	"parley/jobs"
 	"parley/knowledge"
-	"parley/live"
 	"parley/providers/whatsapp"
 	"parley/secrets"
+	"parley/ssrf"
 	"parley/switchboard"
 )
 
@@ -50,7 +50,7 @@ type Foundations struct {
 	Config  *config.Config
 	DB      *db.DB
 	Jobs    *jobs.Runner
-	Guard   *guard.Guard
+	Guard   *ssrf.Guard
 	Blobs   blobs.Store
 	Box     *secrets.Box
 	Engines Engines
@@ -118,7 +118,7 @@ func (h *App) Close() (err error) {
 // foundations: files, and what connected clients are told.
 func (h *App) foundations(context.Context) error {
 	h.Blobs = h.on.Blobs
-	h.Live = live.New(h.DB)
+	h.Live = events.New(h.DB)
 	h.on.Jobs.Pulse("lists.fold", 5*time.Second, func(ctx context.Context, _ time.Time) error { return h.DB.FoldCounts(ctx) })
 	h.closers = append(h.closers, func() error { h.Live.Close(); return nil })
 	return nil
@@ -202,7 +202,7 @@ func (h *App) surface(context.Context) error {
 	h.FirstVisit = h.firstVisit
 	h.CallPrice = callFunds{h.Billing, h.DB}.price
 	var err error
-	if h.Proxies, err = guard.ParseAllow(c.HTTP.TrustedProxies, false); err != nil {
+	if h.Proxies, err = ssrf.ParseAllow(c.HTTP.TrustedProxies, false); err != nil {
 		return fmt.Errorf("http.trusted_proxies: %w", err)
 	}
 	h.PublicURL, h.FieldAliases, h.CORSOrigins = c.PublicURL, c.Compat.FieldAliases, c.HTTP.CORSOrigins

@@ -11,7 +11,6 @@ import (
 	"parley/billing"
 	"parley/calls"
 	"parley/db"
-	"parley/guard"
 	"parley/numbers"
 	"parley/sim"
 	"parley/switchboard"
@@ -42,9 +41,9 @@ func (h *App) calls(context.Context) error {
 }
 
 // phones are the numbers that anybody here may call or text.
-func (h *App) phones() guard.Phones {
+func (h *App) phones() numbers.Policy {
 	t := h.on.Config.Telephony
-	return guard.Phones{Countries: t.AllowedCountries, Prefixes: t.BlockedPrefixes, Premium: t.AllowPremium}
+	return numbers.Policy{Countries: t.AllowedCountries, Prefixes: t.BlockedPrefixes, Premium: t.AllowPremium}
 }
 
 // expireRecordings removes the recordings of calls made before a moment, and their signalling; the calls stay.

@@ -16,6 +16,7 @@ import (
 	"parley/chats"
 	"parley/db"
 	"parley/knowledge"
+	"parley/placeholders"
 	"parley/tools"
 	"parley/value"
 	"parley/webhooks"
@@ -117,7 +118,7 @@ func (f documentFiles) Open(ctx context.Context, key string) (io.ReadSeekCloser,
 }
 
 // chatTools are the assistant's mid-call tools as functions of a model.
-func (h *App) chatTools(ctx context.Context, a assistants.Assistant, v agent.Values) ([]agent.Function, error) {
+func (h *App) chatTools(ctx context.Context, a assistants.Assistant, v placeholders.Values) ([]agent.Function, error) {
 	return h.customTools(ctx, a, tools.Conversation{ConversationID: v["conversation_id"], Values: v})
 }
 

@@ -14,9 +14,9 @@ import (
 
 	"parley/assistants"
 	"parley/chats"
-	"parley/guard"
 	"parley/messaging"
 	"parley/providers/whatsapp"
+	"parley/ssrf"
 	"parley/voice"
 )
 
@@ -56,7 +56,7 @@ func (h *App) download(ctx context.Context, url string) (io.ReadCloser, string, 
 	if err != nil {
 		return nil, "", err
 	}
-	res, err := h.Guard.Client(guard.Options{Timeout: 15 * time.Second}).Do(req)
+	res, err := h.Guard.Client(ssrf.Options{Timeout: 15 * time.Second}).Do(req)
 	if err != nil {
 		return nil, "", err
 	}

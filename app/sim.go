@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"parley/fault"
-	"parley/guard"
 	"parley/lines/media"
 	"parley/sim"
+	"parley/ssrf"
 	"parley/voice"
 )
 
@@ -70,7 +70,7 @@ func (h *App) fetch(ctx context.Context, url string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := h.Guard.Client(guard.Options{Timeout: 15 * time.Second}).Do(req)
+	res, err := h.Guard.Client(ssrf.Options{Timeout: 15 * time.Second}).Do(req)
 	if err != nil {
 		return nil, err
 	}

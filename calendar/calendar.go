@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"parley/guard"
+	"parley/ssrf"
 )
 
 // Calendar is the room.
@@ -34,9 +34,9 @@ const (
 )
 
 // New opens the room. us and eu are the base URLs of the two endpoints.
-func New(g *guard.Guard, us, eu string) *Calendar {
+func New(g *ssrf.Guard, us, eu string) *Calendar {
 	ours := &http.Client{Timeout: timeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return &Calendar{ours: ours, theirs: g.Client(guard.Options{Timeout: timeout}), us: us, eu: eu, users: map[account]string{}}
+	return &Calendar{ours: ours, theirs: g.Client(ssrf.Options{Timeout: timeout}), us: us, eu: eu, users: map[account]string{}}
 }
 
 // Close ends idle connections.

@@ -13,7 +13,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-	"parley/guard"
+
+	"parley/ssrf"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -48,7 +49,7 @@ func open(t *testing.T, us, eu string, allow ...string) *Calendar {
 	for _, a := range allow {
 		nets = append(nets, netip.MustParsePrefix(a))
 	}
-	c := New(guard.New(nets...), us, eu)
+	c := New(ssrf.New(nets...), us, eu)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -200,7 +201,7 @@ func TestRefusals(t *testing.T) {
 	if got := book(`,"calendar_endpoint":"eu"`); got != "the calendar cannot be reached" {
 		t.Error(got)
 	}
-	if got := book(`,"calendar_endpoint":"custom","calendar_custom_endpoint":"` + host.URL + `"`); got != guard.ErrRefused.Error() {
+	if got := book(`,"calendar_endpoint":"custom","calendar_custom_endpoint":"` + host.URL + `"`); got != ssrf.ErrRefused.Error() {
 		t.Error(got)
 	}
 	host.answers["/v2/me"] = `401 {}`

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"parley/guard"
+	"parley/ssrf"
 )
 
 // Versions of the interface that the requests follow.
@@ -233,8 +233,8 @@ func (c *Calendar) ask(ctx context.Context, t tool, method, path, version string
 func unreached(err error) error {
 	var slow net.Error
 	switch {
-	case errors.Is(err, guard.ErrRefused):
-		return guard.ErrRefused
+	case errors.Is(err, ssrf.ErrRefused):
+		return ssrf.ErrRefused
 	case errors.As(err, &slow) && slow.Timeout():
 		return errors.New("timeout")
 	}

@@ -12,6 +12,7 @@ import (
 	"parley/db"
 	"parley/fault"
 	"parley/jobs"
+	"parley/placeholders"
 	"parley/value"
 )
 
@@ -101,7 +102,7 @@ type Mind struct {
 	// Engine is the text model that chats for an assistant.
 	Engine func(ctx context.Context, a assistants.Assistant) (agent.Engine, error)
 	// Tools are the assistant's mid-call tools.
-	Tools func(ctx context.Context, a assistants.Assistant, v agent.Values) ([]agent.Function, error)
+	Tools func(ctx context.Context, a assistants.Assistant, v placeholders.Values) ([]agent.Function, error)
 	// Search finds passages in the assistant's knowledgebase.
 	Search func(ctx context.Context, a assistants.Assistant, query string) ([]agent.Passage, error)
 	// Calendar carries out the functions of a calendar_integration tool.

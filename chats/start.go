@@ -9,6 +9,7 @@ import (
 	"parley/assistants"
 	"parley/db"
 	"parley/fault"
+	"parley/placeholders"
 	"parley/value"
 
 	"github.com/google/uuid"
@@ -40,7 +41,7 @@ func (s *Chats) Begin(ctx context.Context, in Start) (Conversation, []Entry, err
 		if err := s.insert(ctx, tx, &c); err != nil {
 			return err
 		}
-		greeting = Entry{Role: Assistant, Text: agent.Fill(a.InitialMessage.V, s.values(c, a), agent.Spoken)}
+		greeting = Entry{Role: Assistant, Text: placeholders.Fill(a.InitialMessage.V, s.values(c, a), placeholders.Spoken)}
 		if err := s.append(ctx, tx, &c, &greeting, 0); err != nil {
 			return err
 		}
@@ -84,14 +85,14 @@ func Serves(a assistants.Assistant) bool { return !a.Paused && a.WidgetSettings.
 func AllowedOrigins(a assistants.Assistant) []string { return a.WidgetSettings.V.AllowedOrigins.V }
 
 // values are what placeholders in the texts of a conversation stand for.
-func (s *Chats) values(c Conversation, a assistants.Assistant) agent.Values {
+func (s *Chats) values(c Conversation, a assistants.Assistant) placeholders.Values {
 	facts := agent.Facts{CustomerPhone: c.Customer.Phone, AssistantPhone: c.Sender.Phone, AssistantID: a.UUID, AssistantName: a.Name.V,
 		ConversationID: c.UUID, Now: s.db.Now().In(a.Location())}
 	var known value.Scalars
 	if c.Customer.Name != "" {
 		known = value.Scalars{{Name: "customer_name", Value: c.Customer.Name}}
 	}
-	return agent.Layer(facts.Values(), c.Variables, known, a.Variables.V)
+	return placeholders.Layer(facts.Values(), c.Variables, known, a.Variables.V)
 }
 
 // External finds or opens the api conversation of an assistant with a customer the caller names.

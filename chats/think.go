@@ -8,6 +8,7 @@ import (
 
 	"parley/agent"
 	"parley/assistants"
+	"parley/placeholders"
 	"parley/value"
 )
 
@@ -94,7 +95,7 @@ func wanted(a assistants.Assistant) []agent.Field {
 }
 
 // functions are what the speaker may do in a chat: three of the built-in tools, the mid-call tools, the search.
-func (s *Chats) functions(ctx context.Context, c Conversation, a assistants.Assistant, v agent.Values, t *thought, greeting *[]string) ([]agent.Function, error) {
+func (s *Chats) functions(ctx context.Context, c Conversation, a assistants.Assistant, v placeholders.Values, t *thought, greeting *[]string) ([]agent.Function, error) {
 	raw, err := a.RuntimeTools()
 	if err != nil {
 		return nil, err
@@ -131,7 +132,7 @@ func (s *Chats) functions(ctx context.Context, c Conversation, a assistants.Assi
 }
 
 // handOver makes another assistant the speaker and returns what is said about it.
-func (s *Chats) handOver(ctx context.Context, c Conversation, v agent.Values, t *thought, tool agent.BuiltIn) ([]string, error) {
+func (s *Chats) handOver(ctx context.Context, c Conversation, v placeholders.Values, t *thought, tool agent.BuiltIn) ([]string, error) {
 	var spec assistants.AssistantTransfer
 	if err := json.Unmarshal(tool.Raw, &spec); err != nil {
 		return nil, err
@@ -146,10 +147,10 @@ func (s *Chats) handOver(ctx context.Context, c Conversation, v agent.Values, t 
 	t.then.Speaker, t.then.Switches = target.ID, t.then.Switches+1
 	var said []string
 	if spec.MessageBeforeTransfer.Has() {
-		said = append(said, agent.Fill(spec.MessageBeforeTransfer.V, v, agent.Spoken))
+		said = append(said, placeholders.Fill(spec.MessageBeforeTransfer.V, v, placeholders.Spoken))
 	}
 	if spec.SpeakTransferGreeting {
-		said = append(said, agent.Fill(target.InitialMessage.V, s.values(c, target), agent.Spoken))
+		said = append(said, placeholders.Fill(target.InitialMessage.V, s.values(c, target), placeholders.Spoken))
 	}
 	return said, nil
 }

@@ -10,9 +10,9 @@ import (
 	"parley/accounts"
 	"parley/db"
 	"parley/fault"
-	"parley/guard"
 	"parley/jobs"
 	"parley/knowledge/extract"
+	"parley/ssrf"
 )
 
 // ID names a knowledgebase, DocumentID a document.
@@ -97,7 +97,7 @@ type Room struct {
 	db       *db.DB
 	jobs     *jobs.Runner
 	files    Files
-	guard    *guard.Guard
+	guard    *ssrf.Guard
 	embedder Embedder // nil = words alone
 	isolated bool
 	vectors  vectorCache
@@ -116,7 +116,7 @@ func WithEmbedder(e Embedder) Option { return func(r *Room) { r.embedder = e } }
 func Isolated() Option { return func(r *Room) { r.isolated = true } }
 
 // New opens the room and registers its jobs.
-func New(d *db.DB, j *jobs.Runner, files Files, g *guard.Guard, opts ...Option) *Room {
+func New(d *db.DB, j *jobs.Runner, files Files, g *ssrf.Guard, opts ...Option) *Room {
 	r := &Room{db: d, jobs: j, files: files, guard: g}
 	for _, o := range opts {
 		o(r)

@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"parley/words"
+	"parley/sentences"
 )
 
 const (
@@ -51,7 +51,7 @@ func cut(title, text string) []piece {
 
 // units are the sentences of a text with the white space behind them, none longer than a passage.
 func units(text string) []string {
-	var split words.Splitter
+	var split sentences.Splitter
 	var out []string
 	for _, s := range append(split.Push(tidy(text)), split.Flush()) {
 		for len(s) > passageSize && length(s[:min(len(s), utf8.UTFMax*passageSize)]) > passageSize {

@@ -13,10 +13,10 @@ import (
 
 	"parley/accounts"
 	"parley/db"
-	"parley/guard"
 	"parley/jobs"
 	"parley/knowledge"
 	"parley/knowledge/extract"
+	"parley/ssrf"
 	"parley/value"
 )
 
@@ -75,12 +75,12 @@ type lab struct {
 
 func newLab(t testing.TB, d *db.DB, opts ...knowledge.Option) *lab {
 	t.Helper()
-	dev, err := guard.ParseAllow(nil, true)
+	dev, err := ssrf.ParseAllow(nil, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := &lab{t: t, ctx: context.Background(), d: d, files: &shelf{files: map[string][]byte{}}, jobs: jobs.NewRunner(d), news: make(chan string, 100)}
-	l.room = knowledge.New(d, l.jobs, l.files, guard.New(dev...), opts...)
+	l.room = knowledge.New(d, l.jobs, l.files, ssrf.New(dev...), opts...)
 	l.room.Changed = func(_ accounts.ID, _ knowledge.ID, _ knowledge.DocumentID, status string) { l.news <- status }
 	for _, id := range []*accounts.ID{&l.ada, &l.bob} {
 		err := d.Get(l.ctx, id, `INSERT INTO accounts (name, email, kind, timezone, plan, payment_method, created_at, updated_at)

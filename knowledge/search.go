@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"parley/words"
+	"parley/english"
 )
 
 // hit is a passage that may answer a query.
@@ -49,7 +49,7 @@ func (r *Room) Search(ctx context.Context, base ID, query string, limit int) ([]
 
 // termsOf is what the index keeps of a passage.
 func termsOf(document string, p piece) []string {
-	return words.Terms(document + "\n" + p.title + "\n" + p.text)
+	return english.Terms(document + "\n" + p.title + "\n" + p.text)
 }
 
 // baseTerm stands in the terms of every passage of a knowledgebase, so that the index itself keeps bases apart.
@@ -57,7 +57,7 @@ func baseTerm(base ID) string { return fmt.Sprintf("kb%dx", base) }
 
 // byWords lets the index find passages with any word of the query, or a synonym, and ranks them.
 func (r *Room) byWords(ctx context.Context, base ID, query string) ([]hit, error) {
-	asked := words.Question(query)
+	asked := english.Question(query)
 	if len(asked) > 32 {
 		asked = asked[:32]
 	}
@@ -80,7 +80,7 @@ func (r *Room) byWords(ctx context.Context, base ID, query string) ([]hit, error
 func widen(asked []string) []string {
 	out := slices.Clone(asked)
 	for _, t := range asked {
-		for _, s := range words.Synonyms(t) {
+		for _, s := range english.Synonyms(t) {
 			if !slices.Contains(out, s) {
 				out = append(out, s)
 			}
@@ -99,10 +99,10 @@ func rank(asked []string, hits []hit, total int) {
 	lengths, sum := make([]float64, len(hits)), 0.0
 	for i, h := range hits {
 		counts[i] = map[string]float64{}
-		for _, t := range words.Terms(h.Document + "\n" + h.Title) {
+		for _, t := range english.Terms(h.Document + "\n" + h.Title) {
 			counts[i][t] += 0.5
 		}
-		bodies[i] = words.Terms(h.Text)
+		bodies[i] = english.Terms(h.Text)
 		for _, t := range bodies[i] {
 			counts[i][t]++
 		}
@@ -123,7 +123,7 @@ func rank(asked []string, hits []hit, total int) {
 		}
 		n := float64(max(total, len(hits)))
 		weights[q] = math.Log(1 + (n+1)/(df+0.5))
-		if words.Hint(t) {
+		if english.Hint(t) {
 			weights[q] *= 0.4
 		}
 		best += weights[q]
@@ -147,7 +147,7 @@ func rank(asked []string, hits []hit, total int) {
 
 // synonym is how often the commonest synonym of a term stands in a passage.
 func synonym(t string, counts map[string]float64) (n float64) {
-	for _, s := range words.Synonyms(t) {
+	for _, s := range english.Synonyms(t) {
 		n = max(n, counts[s])
 	}
 	return n

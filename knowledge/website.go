@@ -13,8 +13,8 @@ import (
 
 	"github.com/temoto/robotstxt"
 
-	"parley/guard"
 	"parley/knowledge/extract"
+	"parley/ssrf"
 )
 
 const (
@@ -43,7 +43,7 @@ func (r *Room) website(ctx context.Context, d Document) (harvest, error) {
 	outer := ctx
 	ctx, stop := context.WithTimeout(ctx, crawlTime)
 	defer stop()
-	c := &crawler{client: r.guard.Client(guard.Options{Timeout: pageTime, Redirects: redirects}), check: r.guard.CheckURL,
+	c := &crawler{client: r.guard.Client(ssrf.Options{Timeout: pageTime, Redirects: redirects}), check: r.guard.CheckURL,
 		robots: map[string]*robotstxt.Group{}, seen: map[string]bool{}}
 	c.pages = c.obedient()
 	defer c.client.CloseIdleConnections()
@@ -184,7 +184,7 @@ func (c *crawler) reason(address string, err error) error {
 		Timeout() bool
 	}](err)
 	switch {
-	case errors.Is(err, guard.ErrRefused):
+	case errors.Is(err, ssrf.ErrRefused):
 		return refusal("Address not allowed.")
 	case isStatus:
 		why = code.Error()
@@ -192,8 +192,8 @@ func (c *crawler) reason(address string, err error) error {
 		why = errRobots.Error()
 	case errors.Is(err, errLong):
 		why = errLong.Error()
-	case errors.Is(err, guard.ErrRedirects):
-		why = guard.ErrRedirects.Error()
+	case errors.Is(err, ssrf.ErrRedirects):
+		why = ssrf.ErrRedirects.Error()
 	case isTimeout && timeout.Timeout():
 		why = "no answer in time"
 	}

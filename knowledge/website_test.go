@@ -14,9 +14,9 @@ import (
 	"parley/accounts"
 	"parley/db"
 	"parley/db/dbtest"
-	"parley/guard"
 	"parley/jobs"
 	"parley/knowledge"
+	"parley/ssrf"
 )
 
 // site serves pages by path and notes what was asked for.
@@ -172,7 +172,7 @@ func TestRefusedAddresses(t *testing.T) {
 	d := dbtest.SQLite(t)
 	l := newLab(t, d)
 	l.jobs = jobs.NewRunner(d)
-	l.room = knowledge.New(d, l.jobs, l.files, guard.New())
+	l.room = knowledge.New(d, l.jobs, l.files, ssrf.New())
 	l.room.Changed = func(_ accounts.ID, _ knowledge.ID, _ knowledge.DocumentID, status string) { l.news <- status }
 	l.work()
 	base := l.base(l.ada, "Web")
@@ -194,7 +194,7 @@ func TestReadingIsResumed(t *testing.T) {
 		doc := l.add(base, txt("Book", b.String()))
 		first := jobs.NewRunner(d, jobs.Grace(1))
 		ctx, stop := context.WithCancelCause(l.ctx)
-		knowledge.New(d, first, cutShort{l.files, stop}, guard.New())
+		knowledge.New(d, first, cutShort{l.files, stop}, ssrf.New())
 		done := make(chan error)
 		go func() { done <- first.Run(ctx) }()
 		<-ctx.Done()

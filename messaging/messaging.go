@@ -11,8 +11,8 @@ import (
 	"parley/chats"
 	"parley/db"
 	"parley/fault"
-	"parley/guard"
 	"parley/jobs"
+	"parley/numbers"
 )
 
 // Outgoing is a WhatsApp message for the platform.
@@ -124,9 +124,9 @@ type Deps struct {
 	Report        func(ctx context.Context, tx *db.Tx, r Receipt) error // stores a message-status webhook
 	Prices        Prices
 	Currency      string
-	ResponseDelay time.Duration // between the last of several messages and their answer
-	Phones        guard.Phones  // where texts may go
-	CallMinLimit  int64         // messaging limit from which templates may ask for calls
+	ResponseDelay time.Duration  // between the last of several messages and their answer
+	Phones        numbers.Policy // where texts may go
+	CallMinLimit  int64          // messaging limit from which templates may ask for calls
 	// NumberByID and NumberByPhone find an owned number; false when there is none.
 	NumberByID    func(ctx context.Context, q db.Q, owner, id int64) (Number, bool, error)
 	NumberByPhone func(ctx context.Context, q db.Q, owner int64, phone string) (Number, bool, error)

@@ -8,7 +8,6 @@ import (
 
 	"parley/accounts"
 	"parley/db"
-	"parley/guard"
 	"parley/jobs"
 	"parley/value"
 )
@@ -89,9 +88,9 @@ type Config struct {
 	Carrier   Carrier
 	Payments  Payments
 	CallerIDs CallerIDs
-	Countries []string     // where numbers may be bought, ISO 3166-1 alpha-2
-	Node      string       // names this process among those that share the database
-	Phones    guard.Phones // where codes may be sent
+	Countries []string // where numbers may be bought, ISO 3166-1 alpha-2
+	Node      string   // names this process among those that share the database
+	Phones    Policy   // where codes may be sent
 }
 
 // Numbers is the room.

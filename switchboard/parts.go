@@ -11,8 +11,8 @@ import (
 	"parley/assistants"
 	"parley/calls"
 	"parley/catalog"
+	"parley/placeholders"
 	"parley/voice"
-	"parley/words"
 )
 
 // cast names the engines of an assistant's conversations.
@@ -152,7 +152,7 @@ func (s *Switchboard) conversation(a assistants.Assistant, l *live, c cast) (voi
 }
 
 // values are the placeholders of a call, strongest first: system values, the call's, the assistant's.
-func (s *Switchboard) values(a assistants.Assistant, call calls.Call) words.Values {
+func (s *Switchboard) values(a assistants.Assistant, call calls.Call) placeholders.Values {
 	f := agent.Facts{AssistantID: a.UUID, AssistantName: a.Name.V, CallID: fmt.Sprint(call.ID), Now: s.DB.Now().In(a.Location())}
 	if call.ClientPhone != nil {
 		f.CustomerPhone = *call.ClientPhone
@@ -160,14 +160,14 @@ func (s *Switchboard) values(a assistants.Assistant, call calls.Call) words.Valu
 	if call.AssistantPhone != nil {
 		f.AssistantPhone = *call.AssistantPhone
 	}
-	return agent.Layer(f.Values(), call.InputVariables.V, a.Variables.V)
+	return placeholders.Layer(f.Values(), call.InputVariables.V, a.Variables.V)
 }
 
 // configOf turns an assistant's settings into those of a conversation.
-func configOf(a assistants.Assistant, v words.Values) voice.Config {
+func configOf(a assistants.Assistant, v placeholders.Values) voice.Config {
 	secs := func(f float64) time.Duration { return time.Duration(f * float64(time.Second)) }
 	c := voice.Config{
-		Greeting:          words.Fill(a.InitialMessage.V, v, words.Spoken),
+		Greeting:          placeholders.Fill(a.InitialMessage.V, v, placeholders.Spoken),
 		WaitForCaller:     a.WaitForCustomer.V,
 		Language:          a.Language(),
 		Others:            languagesOf(a.SecondaryLanguageIDs.V),
@@ -180,7 +180,7 @@ func configOf(a assistants.Assistant, v words.Values) voice.Config {
 		MaxSilence:        seconds(a.MaxSilenceDuration.V),
 		MaxInitialSilence: seconds(a.MaxInitialSilenceDuration.V),
 		ReengageEvery:     seconds(a.ReengagementInterval.V),
-		ReengagePrompt:    words.Fill(a.ReengagementPrompt.V, v, words.Written),
+		ReengagePrompt:    placeholders.Fill(a.ReengagementPrompt.V, v, placeholders.Written),
 		Speech: voice.Speech{Speed: a.SpeechSpeed.V, Stability: a.VoiceStability.V, Similarity: a.VoiceSimilarity.V,
 			Emotion: a.TTSEmotionEnabled.V},
 	}
@@ -197,12 +197,12 @@ func configOf(a assistants.Assistant, v words.Values) voice.Config {
 }
 
 // answering is what becomes of a call that no person picks up.
-func answering(a assistants.Assistant, v words.Values) *voice.Answering {
-	opening := words.Fill(a.InitialMessage.V, v, words.Spoken)
+func answering(a assistants.Assistant, v placeholders.Values) *voice.Answering {
+	opening := placeholders.Fill(a.InitialMessage.V, v, placeholders.Spoken)
 	if opening == "" {
 		opening = "This is " + a.Name.V + "."
 	}
-	return &voice.Answering{HangUp: a.EndCallOnVoicemail.V, Message: words.Fill(a.VoiceMailMessage.V, v, words.Spoken), Opening: opening}
+	return &voice.Answering{HangUp: a.EndCallOnVoicemail.V, Message: placeholders.Fill(a.VoiceMailMessage.V, v, placeholders.Spoken), Opening: opening}
 }
 
 func languagesOf(ids []int64) (out []string) {
@@ -246,7 +246,7 @@ func (s *Switchboard) promptOf(c calls.Call) agent.Prompt {
 	if c.AssistantPhone != nil {
 		f.AssistantPhone = *c.AssistantPhone
 	}
-	return agent.Prompt{Text: snap.Prompt, Values: agent.Layer(f.Values(), c.InputVariables.V, snap.Variables), Language: snap.Language, Now: f.Now, Spoken: true}
+	return agent.Prompt{Text: snap.Prompt, Values: placeholders.Layer(f.Values(), c.InputVariables.V, snap.Variables), Language: snap.Language, Now: f.Now, Spoken: true}
 }
 
 func fieldsOf(schema []assistants.SchemaItem) []agent.Field {

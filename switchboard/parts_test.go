@@ -9,9 +9,9 @@ import (
 
 	"parley/assistants"
 	"parley/calls"
+	"parley/placeholders"
 	"parley/value"
 	"parley/voice"
-	"parley/words"
 )
 
 // Every setting of how an assistant talks and listens reaches its conversations.
@@ -33,7 +33,7 @@ func TestSettingsOfAConversation(t *testing.T) {
 		Interruptible: true, InterruptAfter: 250 * time.Millisecond, InterruptWords: 2, MaxDuration: 2 * time.Minute, MaxSilence: 33 * time.Second,
 		MaxInitialSilence: 12 * time.Second, ReengageEvery: 17 * time.Second, ReengagePrompt: "Ask Mia.",
 		Speech: voice.Speech{Speed: 1.2, Stability: 0.4, Similarity: 0.6, Emotion: true}, Keypad: &voice.Keypad{Timeout: 4 * time.Second, Stop: '*'}}
-	if got := configOf(a, words.Values{"name": "Mia"}); !reflect.DeepEqual(got, want) {
+	if got := configOf(a, placeholders.Values{"name": "Mia"}); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v\nwant %+v", got, want)
 	}
 }

@@ -15,9 +15,9 @@ import (
 	"parley/calls"
 	"parley/catalog"
 	"parley/db"
-	"parley/guard"
 	"parley/jobs"
 	"parley/lines"
+	"parley/numbers"
 	"parley/safe"
 	"parley/tools"
 	"parley/value"
@@ -93,11 +93,11 @@ type Deps struct {
 	// Settled are told of every call that is over for good, in the transaction that makes it so, in order.
 	Settled []func(ctx context.Context, tx *db.Tx, c calls.Call) error
 
-	Node           string       // names this process among those that share the database
-	Scratch        string       // folder for recordings in the making
-	Currency       string       // of costs
-	Phones         guard.Phones // destinations that may be called
-	CallsPerMinute int          // outbound, of an account; 0 = no limit
+	Node           string         // names this process among those that share the database
+	Scratch        string         // folder for recordings in the making
+	Currency       string         // of costs
+	Phones         numbers.Policy // destinations that may be called
+	CallsPerMinute int            // outbound, of an account; 0 = no limit
 	Log            *slog.Logger
 }
 

@@ -10,11 +10,11 @@ import (
 	"parley/assistants"
 	"parley/calendar"
 	"parley/calls"
+	"parley/placeholders"
 	"parley/tools"
 	"parley/value"
 	"parley/voice"
 	"parley/voice/pickup"
-	"parley/words"
 )
 
 // thinker thinks for one call: it fills voice.Thinker with agent's turns.
@@ -23,13 +23,13 @@ type thinker struct {
 	live      *live
 	assistant assistants.Assistant
 	call      calls.Call
-	values    words.Values
+	values    placeholders.Values
 	engine    agent.Engine
 	built     []agent.BuiltIn
 	custom    []tools.Tool
 }
 
-func (s *Switchboard) thinker(a assistants.Assistant, l *live, v words.Values, e agent.Engine) (*thinker, error) {
+func (s *Switchboard) thinker(a assistants.Assistant, l *live, v placeholders.Values, e agent.Engine) (*thinker, error) {
 	m := &thinker{board: s, live: l, assistant: a, call: l.call, values: v, engine: e}
 	raw, err := a.RuntimeTools()
 	if err != nil {
@@ -149,8 +149,8 @@ func (m *thinker) function(t tools.Tool) agent.Function {
 // hints are sentences the caller is likely to answer to or to use. They are the same for every call of an assistant, so
 // that what an engine learns from them serves all of them.
 func hints(a assistants.Assistant) []string {
-	v := agent.Layer(nil, a.Variables.V)
-	out := []string{words.Fill(a.InitialMessage.V, v, words.Spoken), words.Fill(a.SystemPrompt.V, v, words.Spoken)}
+	v := placeholders.Layer(nil, a.Variables.V)
+	out := []string{placeholders.Fill(a.InitialMessage.V, v, placeholders.Spoken), placeholders.Fill(a.SystemPrompt.V, v, placeholders.Spoken)}
 	if a.Type.V == "outbound" {
 		out = append(out, pickup.Sentences(a.Language())...)
 	}

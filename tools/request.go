@@ -8,14 +8,14 @@ import (
 	"net/url"
 	"strings"
 
-	"parley/words"
+	"parley/placeholders"
 )
 
 // Conversation is what a call of a tool belongs to.
 type Conversation struct {
 	CallID         string // one of the two is set, none in a test
 	ConversationID string
-	Values         words.Values // of placeholders
+	Values         placeholders.Values // of placeholders
 }
 
 // shot is a request ready to be sent.
@@ -43,7 +43,7 @@ func (d Definition) request(args []argument, c Conversation) shot {
 		s.body = object(fields)
 	}
 	for _, h := range d.Headers {
-		s.header.Set(h.Name, lineBreaks.ReplaceAllString(words.Fill(h.Value, c.Values, words.Spoken), " "))
+		s.header.Set(h.Name, lineBreaks.ReplaceAllString(placeholders.Fill(h.Value, c.Values, placeholders.Spoken), " "))
 	}
 	if c.CallID != "" {
 		s.header.Set("X-Call-Id", c.CallID)
@@ -56,7 +56,7 @@ func (d Definition) request(args []argument, c Conversation) shot {
 
 // target fills the endpoint. A parameter named in it goes there, URL-encoded, and nowhere else; so does a parameter that was
 // left out. Other placeholders are encoded too, except in front of the path, where they are part of scheme and host.
-func (d Definition) target(args []argument, v words.Values) (target string, used map[string]bool) {
+func (d Definition) target(args []argument, v placeholders.Values) (target string, used map[string]bool) {
 	used = map[string]bool{}
 	front := len(d.Endpoint)
 	if _, rest, ok := strings.Cut(d.Endpoint, "://"); ok {
@@ -70,7 +70,7 @@ func (d Definition) target(args []argument, v words.Values) (target string, used
 	for _, p := range d.Params {
 		params[p.Name] = true
 	}
-	return words.Expand(d.Endpoint, func(name string, double bool, at int) (string, bool) {
+	return placeholders.Expand(d.Endpoint, func(name string, double bool, at int) (string, bool) {
 		s := v[name]
 		if params[name] && !double {
 			used[name], s = true, ""
@@ -90,7 +90,7 @@ func (d Definition) target(args []argument, v words.Values) (target string, used
 func escape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
 // fields are the parameters, then the static fields, which win over a parameter of the same name.
-func (d Definition) fields(args []argument, used map[string]bool, v words.Values) []argument {
+func (d Definition) fields(args []argument, used map[string]bool, v placeholders.Values) []argument {
 	fixed := map[string]bool{}
 	for _, f := range d.Static {
 		fixed[f.Key] = true
@@ -104,7 +104,7 @@ func (d Definition) fields(args []argument, used map[string]bool, v words.Values
 	for _, f := range d.Static {
 		value := f.Value
 		if s, ok := value.(string); ok {
-			value = words.Fill(s, v, words.Written)
+			value = placeholders.Fill(s, v, placeholders.Written)
 		}
 		out = append(out, argument{f.Key, value})
 	}

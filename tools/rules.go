@@ -8,8 +8,8 @@ import (
 
 	"parley/accounts"
 	"parley/fault"
-	"parley/guard"
-	"parley/words"
+	"parley/placeholders"
+	"parley/ssrf"
 )
 
 // reserved are the names of built-in functions, and of their second and later occurrences.
@@ -50,7 +50,7 @@ func (c Change) rules(checkURL func(string) error) (bad []fault.Field) {
 	}
 	if c.Endpoint.Has() && c.Endpoint.V != "" {
 		switch err := checkURL(concrete(c.Endpoint.V)); {
-		case len([]rune(c.Endpoint.V)) > 2048 || errors.Is(err, guard.ErrInvalid):
+		case len([]rune(c.Endpoint.V)) > 2048 || errors.Is(err, ssrf.ErrInvalid):
 			bad = append(bad, fault.Bad("endpoint", "url"))
 		case err != nil:
 			bad = append(bad, fault.Bad("endpoint", "private"))
@@ -61,7 +61,7 @@ func (c Change) rules(checkURL func(string) error) (bad []fault.Field) {
 
 // concrete puts a plain word where placeholders stand, so that the rest can be judged as a URL.
 func concrete(endpoint string) string {
-	return words.Expand(endpoint, func(string, bool, int) (string, bool) { return "x", true })
+	return placeholders.Expand(endpoint, func(string, bool, int) (string, bool) { return "x", true })
 }
 
 // full is the answer when the plan's tools are used up.
@@ -73,4 +73,4 @@ func full(n int64) error {
 func named() error { return fault.Input(fault.Bad("name", "taken")) }
 
 // scalarText writes a static value for a query or a form.
-func scalarText(v any) string { return strings.ToValidUTF8(words.Text(v), "") }
+func scalarText(v any) string { return strings.ToValidUTF8(placeholders.Text(v), "") }

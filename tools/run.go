@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"parley/guard"
+	"parley/ssrf"
 )
 
 const (
@@ -63,21 +63,21 @@ type reply struct {
 func (t *Tools) exchange(ctx context.Context, s shot, timeout time.Duration) reply {
 	ctx, stop := context.WithTimeout(ctx, timeout)
 	defer stop()
-	client := t.guard.Client(guard.Options{Connect: timeout})
+	client := t.guard.Client(ssrf.Options{Connect: timeout})
 	defer client.CloseIdleConnections()
 	began := time.Now()
-	if errors.Is(t.guard.CheckURL(s.url), guard.ErrRefused) {
-		return reply{problem: guard.ErrRefused.Error()}
+	if errors.Is(t.guard.CheckURL(s.url), ssrf.ErrRefused) {
+		return reply{problem: ssrf.ErrRefused.Error()}
 	}
 	a, err := send(ctx, client, s)
-	if err != nil && s.method == http.MethodGet && ctx.Err() == nil && !errors.Is(err, guard.ErrRefused) {
+	if err != nil && s.method == http.MethodGet && ctx.Err() == nil && !errors.Is(err, ssrf.ErrRefused) {
 		a, err = send(ctx, client, s)
 	}
 	a.took = time.Since(began)
 	switch {
 	case err == nil:
-	case errors.Is(err, guard.ErrRefused):
-		a.problem = guard.ErrRefused.Error()
+	case errors.Is(err, ssrf.ErrRefused):
+		a.problem = ssrf.ErrRefused.Error()
 	case errors.Is(ctx.Err(), context.DeadlineExceeded) || isTimeout(err):
 		a.problem = "timeout"
 	default:

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"parley/db/dbtest"
-	"parley/guard"
+	"parley/ssrf"
 	"parley/tools"
 )
 
@@ -128,7 +128,7 @@ func TestResults(t *testing.T) {
 			t.Errorf("%s %s %s: got %.200s after %d requests, want %.200s", c.method, c.path, c.args, got, hits, c.want)
 		}
 	}
-	refused := tools.New(dbtest.SQLite(t), glass{}, guard.New(), nil)
+	refused := tools.New(dbtest.SQLite(t), glass{}, ssrf.New(), nil)
 	for _, u := range []string{s.URL, strings.Replace(s.URL, "127.0.0.1", "localhost", 1)} {
 		hits = 0
 		d := tools.Definition{Endpoint: u, Method: "GET", Timeout: 5}
@@ -165,7 +165,7 @@ func TestTry(t *testing.T) {
 func FuzzRun(f *testing.F) {
 	f.Add("/{id}?q={{name}}", `{"id":"x","count":2}`, "a b")
 	f.Add("{{name}}", `[]`, "http://x/")
-	room := tools.New(nil, glass{}, guard.New(), nil) // nothing is reached, nothing is stored
+	room := tools.New(nil, glass{}, ssrf.New(), nil) // nothing is reached, nothing is stored
 	f.Fuzz(func(t *testing.T, path, args, value string) {
 		def := tools.Definition{Endpoint: "http://127.0.0.1:1" + path, Method: "POST", BodyFormat: "json", Timeout: 1, Params: params}
 		res := room.Run(t.Context(), def, json.RawMessage(args), tools.Conversation{Values: map[string]string{"name": value}})

@@ -10,7 +10,7 @@ import (
 
 	"parley/accounts"
 	"parley/db"
-	"parley/guard"
+	"parley/ssrf"
 	"parley/value"
 )
 
@@ -159,7 +159,7 @@ type Box interface {
 type Tools struct {
 	db    *db.DB
 	box   Box
-	guard *guard.Guard
+	guard *ssrf.Guard
 	limit Limit
 }
 
@@ -167,4 +167,4 @@ type Tools struct {
 type Limit func(ctx context.Context, q db.Q, owner accounts.ID) (*int64, error)
 
 // New opens the room; a nil limit limits nobody.
-func New(d *db.DB, box Box, g *guard.Guard, limit Limit) *Tools { return &Tools{d, box, g, limit} }
+func New(d *db.DB, box Box, g *ssrf.Guard, limit Limit) *Tools { return &Tools{d, box, g, limit} }

@@ -13,7 +13,7 @@ import (
 	"parley/db"
 	"parley/db/dbtest"
 	"parley/fault"
-	"parley/guard"
+	"parley/ssrf"
 	"parley/tools"
 	"parley/value"
 )
@@ -34,11 +34,11 @@ func (glass) Open(s string) ([]byte, error) {
 
 func open(t *testing.T, d *db.DB, limit *int64) (*tools.Tools, accounts.Account) {
 	t.Helper()
-	dev, err := guard.ParseAllow(nil, true)
+	dev, err := ssrf.ParseAllow(nil, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	room := tools.New(d, glass{}, guard.New(dev...), func(context.Context, db.Q, accounts.ID) (*int64, error) { return limit, nil })
+	room := tools.New(d, glass{}, ssrf.New(dev...), func(context.Context, db.Q, accounts.ID) (*int64, error) { return limit, nil })
 	return room, account(t, d, "ada")
 }
 

@@ -13,8 +13,8 @@ import (
 
 	"parley/db"
 	"parley/db/dbtest"
-	"parley/guard"
 	"parley/jobs"
+	"parley/ssrf"
 )
 
 // childMain is a process that delivers until it is killed.
@@ -29,7 +29,7 @@ func childMain() bool {
 		return true
 	}
 	r := jobs.NewRunner(d, jobs.Lease(300*time.Millisecond))
-	New(d, r, guard.New(netip.MustParsePrefix("127.0.0.0/8")), plainBox{}, true)
+	New(d, r, ssrf.New(netip.MustParsePrefix("127.0.0.0/8")), plainBox{}, true)
 	fmt.Println(r.Run(context.Background()))
 	return true
 }

@@ -14,9 +14,9 @@ import (
 
 	"parley/accounts"
 	"parley/db"
-	"parley/guard"
 	"parley/jobs"
 	"parley/safe"
+	"parley/ssrf"
 )
 
 type hostArgs struct {
@@ -95,7 +95,7 @@ func (s *Webhooks) try(ctx context.Context, d Delivery) error {
 		return ctx.Err() // stopped in the middle: nobody knows, so it is tried again
 	}
 	a.Duration = time.Since(began)
-	refused := errors.Is(err, guard.ErrRefused)
+	refused := errors.Is(err, ssrf.ErrRefused)
 	if err != nil {
 		a.Error = plainly(err)
 	}
@@ -170,8 +170,8 @@ func text(b []byte) string {
 func plainly(err error) string {
 	var timeout interface{ Timeout() bool }
 	switch {
-	case errors.Is(err, guard.ErrRefused):
-		return guard.ErrRefused.Error()
+	case errors.Is(err, ssrf.ErrRefused):
+		return ssrf.ErrRefused.Error()
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return "no answer in time"
 	case strings.Contains(err.Error(), "no such host"):

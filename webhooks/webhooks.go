@@ -14,8 +14,8 @@ import (
 	"parley/accounts"
 	"parley/db"
 	"parley/fault"
-	"parley/guard"
 	"parley/jobs"
+	"parley/ssrf"
 	"parley/value"
 )
 
@@ -99,9 +99,9 @@ const (
 )
 
 // New opens the room and registers its work. longTail keeps trying after the first two minutes.
-func New(d *db.DB, runner *jobs.Runner, g *guard.Guard, box Sealer, longTail bool) *Webhooks {
+func New(d *db.DB, runner *jobs.Runner, g *ssrf.Guard, box Sealer, longTail bool) *Webhooks {
 	s := &Webhooks{db: d, runner: runner, box: box, longTail: longTail,
-		client: g.Client(guard.Options{Timeout: answerTime, Connect: connectTime})}
+		client: g.Client(ssrf.Options{Timeout: answerTime, Connect: connectTime})}
 	runner.Register(kindHost, jobs.Options{Queue: "webhooks", Parallel: 64, Timeout: 2 * shift, MaxAttempts: 1 << 30,
 		Backoff: func(int) time.Duration { return 5 * time.Second }}, s.serve)
 	return s

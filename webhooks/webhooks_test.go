@@ -20,8 +20,8 @@ import (
 	"go.uber.org/goleak"
 	"parley/db"
 	"parley/db/dbtest"
-	"parley/guard"
 	"parley/jobs"
+	"parley/ssrf"
 )
 
 func TestMain(m *testing.M) {
@@ -92,7 +92,7 @@ func newLabOf(t *testing.T, d *db.DB, runner func(*db.DB) *jobs.Runner) *lab {
 		_, _ = io.WriteString(w, text)
 	}))
 	l.runner = runner(d)
-	l.room = New(d, l.runner, guard.New(netip.MustParsePrefix("127.0.0.0/8")), plainBox{}, true)
+	l.room = New(d, l.runner, ssrf.New(netip.MustParsePrefix("127.0.0.0/8")), plainBox{}, true)
 	t.Cleanup(func() { l.room.Close(); l.srv.Close() })
 	return l
 }
@@ -363,7 +363,7 @@ func TestNextStatusOfAMessageGoesAheadAfterFourTries(t *testing.T) {
 // Contract: 15.7
 func TestRefusedAddressIsNotTriedAgain(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
-		l.room.client = guard.New().Client(guard.Options{})
+		l.room.client = ssrf.New().Client(ssrf.Options{})
 		l.add(Event{Name: CallCompleted, CallID: 3, Payload: 1})
 		l.advance(24 * time.Hour)
 		d := l.log()[0]
@@ -497,7 +497,7 @@ func TestTry(t *testing.T) {
 // newNode is a second process on the same database.
 func newNode(t *testing.T, first *lab, d *db.DB) *lab {
 	l := &lab{t: t, d: d, srv: first.srv, runner: jobs.NewRunner(d)}
-	l.room = New(d, l.runner, guard.New(netip.MustParsePrefix("127.0.0.0/8")), plainBox{}, true)
+	l.room = New(d, l.runner, ssrf.New(netip.MustParsePrefix("127.0.0.0/8")), plainBox{}, true)
 	l.start(l.runner)
 	t.Cleanup(l.room.Close)
 	return l

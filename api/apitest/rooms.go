@@ -12,10 +12,10 @@ import (
 	"parley/catalog"
 	"parley/config"
 	"parley/db"
-	"parley/guard"
 	"parley/jobs"
 	"parley/providers/builtin/responder"
 	"parley/secrets"
+	"parley/ssrf"
 	"parley/wire"
 )
 
@@ -30,7 +30,7 @@ func rooms(t testing.TB, d *db.DB) (*app.App, string) {
 	cfg.Simulator.Enabled = "true"
 	days := 90
 	cfg.Retention.RecordingsDays = &days
-	allow, err := guard.ParseAllow(nil, true)
+	allow, err := ssrf.ParseAllow(nil, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func rooms(t testing.TB, d *db.DB) (*app.App, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := app.New(ctx, app.Foundations{Config: cfg, DB: d, Jobs: jobs.NewRunner(d), Guard: guard.New(allow...), Box: box, Blobs: files,
+	h, err := app.New(ctx, app.Foundations{Config: cfg, DB: d, Jobs: jobs.NewRunner(d), Guard: ssrf.New(allow...), Box: box, Blobs: files,
 		Engines: app.Engines{Offer: catalog.BuiltIn(), Chat: func(m catalog.Model) (agent.Engine, error) {
 			return agent.Engine{Model: responder.Model{}, Provider: m.Provider, Name: m.Code}, nil
 		}}})

@@ -20,9 +20,9 @@ import (
 	"parley/config"
 	"parley/console"
 	"parley/db"
-	"parley/guard"
 	"parley/jobs"
 	"parley/safe"
+	"parley/ssrf"
 	"parley/switchboard"
 	"parley/wire"
 )
@@ -134,7 +134,7 @@ func (s *server) foundations(ctx context.Context) (err error) {
 
 // rooms: everything customers own, on this process's engines.
 func (s *server) rooms(ctx context.Context) error {
-	allow, err := guard.ParseAllow(s.cfg.Outbound.AllowCIDRs, s.cfg.Dev)
+	allow, err := ssrf.ParseAllow(s.cfg.Outbound.AllowCIDRs, s.cfg.Dev)
 	if err != nil {
 		return misuse{fmt.Errorf("outbound.allow_cidrs: %w", err)}
 	}
@@ -154,7 +154,7 @@ func (s *server) rooms(ctx context.Context) error {
 	if s.bench != nil {
 		talk = s.bench.engines(talk)
 	}
-	s.app, err = app.New(ctx, app.Foundations{Config: s.cfg, DB: s.db, Jobs: s.jobs, Guard: guard.New(allow...), Blobs: files, Box: box,
+	s.app, err = app.New(ctx, app.Foundations{Config: s.cfg, DB: s.db, Jobs: s.jobs, Guard: ssrf.New(allow...), Blobs: files, Box: box,
 		Engines: talk, Node: s.node, IsolatePDF: true})
 	if err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"parley/audio"
+	"parley/english"
 	"parley/voice"
-	"parley/words"
 )
 
 // sureWords is the environment of a server whose calls know the words of simulated phones by their very samples, which
@@ -42,7 +42,7 @@ func stagedTranscriber() *stage {
 
 // learn takes the sound of a text. Pieces that are silent, or in two texts, tell nothing.
 func (r *repertoire) learn(text string, pcm []int16) {
-	said := words.Tokens(text)
+	said := english.Tokens(text)
 	coded := make([]byte, len(pcm))
 	audio.EncodeMuLaw(coded, pcm)
 	r.mu.Lock()
@@ -126,7 +126,7 @@ func (e *transcriber) Write(pcm []int16) error {
 }
 
 func (e *transcriber) said() string {
-	return strings.TrimSpace(e.before + " " + strings.Join(words.Tokens(e.now.text)[e.from:e.now.words], " "))
+	return strings.TrimSpace(e.before + " " + strings.Join(english.Tokens(e.now.text)[e.from:e.now.words], " "))
 }
 
 func (e *transcriber) tell(t voice.Transcript) {
@@ -139,7 +139,7 @@ func (e *transcriber) tell(t voice.Transcript) {
 func (e *transcriber) EndTurn() error {
 	e.tell(voice.Transcript{Text: e.said(), Final: true})
 	e.before, e.from = "", e.now.words
-	if e.from == len(words.Tokens(e.now.text)) { // it may be said again
+	if e.from == len(english.Tokens(e.now.text)) { // it may be said again
 		e.now, e.from = place{}, 0
 	}
 	return nil

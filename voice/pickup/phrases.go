@@ -3,7 +3,7 @@ package pickup
 import (
 	"strings"
 
-	"parley/words"
+	"parley/english"
 )
 
 // phrases are what is said to callers in one language. A stroke joins ways to say the same. A phrase of sure counts twice.
@@ -29,7 +29,7 @@ type signs struct {
 
 // scan counts the phrases in a text, each once.
 func scan(lists []phrases, text string) (s signs) {
-	tokens := words.Tokens(text)
+	tokens := english.Tokens(text)
 	s.words = len(tokens)
 	line := uniform.Replace(" " + strings.Join(tokens, " ") + " ")
 	for _, p := range lists {
@@ -46,7 +46,7 @@ func scan(lists []phrases, text string) (s signs) {
 	return s
 }
 
-// uniform writes alike what is said alike; words.Tokens has taken the apostrophes out. An offer to take a message is what
+// uniform writes alike what is said alike; english.Tokens has taken the apostrophes out. An offer to take a message is what
 // people make.
 var uniform = strings.NewReplacer(
 	" can not ", " cant ", " cannot ", " cant ", " unable to ", " cant ", " voice mail ", " voicemail ", " mail box ", " mailbox ",
@@ -176,7 +176,7 @@ var hold = []string{"please hold", "hold on", "hold the line", "stay on the line
 
 // OnHold reports that text only asks to wait.
 func OnHold(text string) bool {
-	line := " " + strings.Join(words.Tokens(text), " ") + " "
+	line := " " + strings.Join(english.Tokens(text), " ") + " "
 	return len(strings.Fields(line)) <= 14 && count(hold, line) > 0
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"parley/agent"
-	"parley/words"
+	"parley/english"
 )
 
 // action is something the responder does: say a sentence, or call a function.
@@ -296,9 +296,9 @@ func (d *dialog) worthSearching(said string) bool {
 		return false
 	}
 	if asks(said) {
-		return len(words.Content(said)) > 0
+		return len(english.Content(said)) > 0
 	}
-	return len(words.Content(said)) > 0 && d.task == nil && len(d.missing(d.plan.slots)) == 0 && len(d.missing(d.wanted)) == 0 && d.step >= len(d.plan.steps)
+	return len(english.Content(said)) > 0 && d.task == nil && len(d.missing(d.plan.slots)) == 0 && len(d.missing(d.wanted)) == 0 && d.step >= len(d.plan.steps)
 }
 
 // onward goes on with what the prompt wants next, or admits that the message was not understood.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"parley/agent"
-	"parley/words"
+	"parley/english"
 )
 
 // evaluate fills the schema from what was said, by quoting; null where nothing was said about it.
@@ -107,11 +107,11 @@ func (d *dialog) answered(s slot, f agent.Field, talk []agent.Message) (any, boo
 		}
 		last := sentencesOf(q.Text)
 		asked := last[len(last)-1]
-		have := words.Content(asked)
+		have := english.Content(asked)
 		if other := d.askedBy(asked); other != "" && other != s.name {
 			continue
 		}
-		if !strings.HasSuffix(q.Text, s.question) && words.Coverage(want, have) < 0.5 && (len(have) == 0 || words.Coverage(have, want) < 0.6) {
+		if !strings.HasSuffix(q.Text, s.question) && english.Coverage(want, have) < 0.5 && (len(have) == 0 || english.Coverage(have, want) < 0.6) {
 			continue
 		}
 		if v, parsed := d.understand(s, a.Text); parsed && !(s.kind == text && intentOf(a.Text) != none) {
@@ -123,7 +123,7 @@ func (d *dialog) answered(s slot, f agent.Field, talk []agent.Message) (any, boo
 
 // subject are the words that say what a field is about.
 func subject(s slot, f agent.Field) []string {
-	return slices.DeleteFunc(words.Content(s.label+" "+f.Description), func(w string) bool { return w == "number" || w == "name" })
+	return slices.DeleteFunc(english.Content(s.label+" "+f.Description), func(w string) bool { return w == "number" || w == "name" })
 }
 
 // askedBy is the slot of the prompt whose question this is.
@@ -151,13 +151,13 @@ func (d *dialog) volunteered(s slot, f agent.Field, talk []agent.Message) any {
 				found = v.plain
 			}
 		case number:
-			if near := words.Coverage(words.Content(m.Text), want); near > 0 {
+			if near := english.Coverage(english.Content(m.Text), want); near > 0 {
 				if v, ok := parse(number, withoutDates(m.Text), nil, d.now, false); ok {
 					found = v.plain
 				}
 			}
 		default:
-			if have := words.Content(m.Text); words.Coverage(want, have) >= 0.5 || words.Coverage(have, want) >= 0.5 && len(have) > 1 {
+			if have := english.Content(m.Text); english.Coverage(want, have) >= 0.5 || english.Coverage(have, want) >= 0.5 && len(have) > 1 {
 				found = strings.TrimRight(m.Text, " ")
 			}
 		}
@@ -167,10 +167,10 @@ func (d *dialog) volunteered(s slot, f agent.Field, talk []agent.Message) any {
 
 // mentioned is true or false when the customer spoke of it, with or without a negation, else nil.
 func mentioned(f agent.Field, talk []agent.Message) any {
-	want := slices.DeleteFunc(words.Content(f.Description), func(w string) bool { return w == "tru" || w == "fals" || ruleWords[w] })
+	want := slices.DeleteFunc(english.Content(f.Description), func(w string) bool { return w == "tru" || w == "fals" || ruleWords[w] })
 	var found any
 	for _, m := range talk {
-		if m.Role != agent.RoleUser || words.Coverage(want, words.Content(m.Text)) < 0.5 {
+		if m.Role != agent.RoleUser || english.Coverage(want, english.Content(m.Text)) < 0.5 {
 			continue
 		}
 		negated := false
@@ -191,7 +191,7 @@ func reached(talk []agent.Message) any {
 	for i, m := range talk {
 		switch {
 		case m.Role == agent.RoleUser:
-			spoke = spoke || intentOf(m.Text) == none && len(words.Content(m.Text)) > 0
+			spoke = spoke || intentOf(m.Text) == none && len(english.Content(m.Text)) > 0
 		case i == 0:
 		case ours(m.Text) || strings.HasPrefix(m.Text, "I am sorry"):
 			done = false
@@ -209,7 +209,7 @@ func summary(talk []agent.Message) any {
 		if back, ok := strings.CutPrefix(m.Text, "Let me read that back. "); ok && m.Role == agent.RoleAssistant {
 			noted = strings.TrimSuffix(back, " Is that right?")
 		}
-		if m.Role == agent.RoleUser && intentOf(m.Text) == none && len(words.Content(m.Text)) > 0 {
+		if m.Role == agent.RoleUser && intentOf(m.Text) == none && len(english.Content(m.Text)) > 0 {
 			if want == "" {
 				want = m.Text
 				if i+1 < len(talk) && talk[i+1].Role == agent.RoleAssistant {

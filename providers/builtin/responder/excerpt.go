@@ -5,19 +5,20 @@ import (
 	"strings"
 
 	"parley/agent"
-	"parley/words"
+	"parley/english"
+	"parley/sentences"
 )
 
 // excerpt is the part of the passages that answers a question: up to two neighbouring sentences of the best one.
 func excerpt(asked string, passages []agent.Passage) (string, bool) {
-	want := words.Content(asked)
+	want := english.Content(asked)
 	best, score := "", 0.0
 	for rank, p := range passages {
-		around := words.Content(p.Document + " " + p.Text)
+		around := english.Content(p.Document + " " + p.Text)
 		sentences := sentencesOf(p.Text)
 		for i, s := range sentences {
-			have := words.Content(s)
-			sum := words.Coverage(want, have) + 0.4*words.Coverage(want, around) - 0.02*float64(rank) - 0.05*boolFloat(strings.HasSuffix(s, "?"))
+			have := english.Content(s)
+			sum := english.Coverage(want, have) + 0.4*english.Coverage(want, around) - 0.02*float64(rank) - 0.05*boolFloat(strings.HasSuffix(s, "?"))
 			if sum <= score {
 				continue
 			}
@@ -37,7 +38,7 @@ var leansBack = regexp.MustCompile(`^(After that|Otherwise|Then|It|They|This|Tha
 const threshold = 0.55
 
 func sentencesOf(text string) []string {
-	var split agent.Splitter
+	var split sentences.Splitter
 	var out []string
 	for _, s := range append(split.Push(text), split.Flush()) {
 		if s = strings.Join(strings.Fields(s), " "); s != "" {
@@ -50,10 +51,10 @@ func sentencesOf(text string) []string {
 // answer finds the question of the FAQ that means the same. Of those that fit about alike, the one whose answer has more of
 // the words asked for is meant.
 func (p plan) answer(said string) (string, bool) {
-	have := words.Content(said)
+	have := english.Content(said)
 	best, score := "", 0.0
 	for _, f := range p.faq {
-		s := 0.5*words.Coverage(have, f.stems) + 0.5*words.Coverage(f.stems, have) + 0.2*words.Coverage(have, f.all)
+		s := 0.5*english.Coverage(have, f.stems) + 0.5*english.Coverage(f.stems, have) + 0.2*english.Coverage(have, f.all)
 		if s > score {
 			best, score = f.answer, s
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode"
 
-	"parley/words"
+	"parley/english"
 )
 
 // kind is the grammar of a slot.
@@ -34,7 +34,7 @@ type value struct {
 
 // kindOf guesses the grammar from what the thing is called and how it is described. jsonType may be empty.
 func kindOf(label, description, jsonType string) kind {
-	low := " " + strings.Join(words.Tokens(label+" . "+description), " ") + " "
+	low := " " + strings.Join(english.Tokens(label+" . "+description), " ") + " "
 	has := func(list ...string) bool {
 		for _, w := range list {
 			if strings.Contains(low, " "+w+" ") {
@@ -69,7 +69,7 @@ func kindOf(label, description, jsonType string) kind {
 // isPersonName tells "customer name" from "company name".
 func isPersonName(label string) bool {
 	found := false
-	for _, w := range words.Tokens(label) {
+	for _, w := range english.Tokens(label) {
 		if w == "name" {
 			found = true
 		} else if !personWords[w] {
@@ -144,7 +144,7 @@ func parseNumber(said string) (float64, bool) {
 		return n, err == nil
 	}
 	total, part, seen, fraction := 0.0, 0.0, false, 0.0
-	for _, w := range words.Tokens(said) {
+	for _, w := range english.Tokens(said) {
 		u, isUnit := units[w]
 		t, isTen := tens[w]
 		switch {
@@ -305,11 +305,11 @@ func titled(f []string) string {
 }
 
 func parseChoice(said string, options []string) (value, bool) {
-	have := words.Tokens(said)
+	have := english.Tokens(said)
 	best, score := "", 0.0
 	for _, o := range options {
-		want := words.Tokens(o)
-		if s := words.Coverage(want, have); s > score {
+		want := english.Tokens(o)
+		if s := english.Coverage(want, have); s > score {
 			best, score = o, s
 		}
 	}
@@ -321,7 +321,7 @@ func spell(p string) string {
 }
 
 func hasWord(low, w string) bool {
-	for _, x := range words.Tokens(low) {
+	for _, x := range english.Tokens(low) {
 		if x == w {
 			return true
 		}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"parley/words"
+	"parley/english"
 )
 
 // intent is what an utterance does with the conversation itself.
@@ -49,7 +49,7 @@ var polite = wordSet("please um uh er well so and then just oh actually hm sir m
 
 // intentOf finds the control intent of an utterance.
 func intentOf(said string) intent {
-	toks := words.Tokens(said)
+	toks := english.Tokens(said)
 	if len(toks) == 0 {
 		return silence
 	}
@@ -102,7 +102,7 @@ func asks(said string) bool {
 	if strings.Contains(said, "?") {
 		return true
 	}
-	toks := words.Tokens(said)
+	toks := english.Tokens(said)
 	for len(toks) > 0 && (polite[toks[0]] || toks[0] == "ok" || toks[0] == "okay" || toks[0] == "hi" || toks[0] == "hello" || toks[0] == "yes" || toks[0] == "no") {
 		toks = toks[1:]
 	}

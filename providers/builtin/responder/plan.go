@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"parley/words"
+	"parley/english"
 )
 
 // plan is what the prompt says literally: its FAQ, Collect and Steps sections.
@@ -23,7 +23,7 @@ type pair struct {
 }
 
 func faq(question, answer string) pair {
-	return pair{question, answer, words.Content(question), words.Content(question + " " + answer)}
+	return pair{question, answer, english.Content(question), english.Content(question + " " + answer)}
 }
 
 // slot is something to find out.
@@ -124,7 +124,7 @@ func (p *plan) addSlots(item string) {
 		return
 	}
 	if strings.HasSuffix(item, "?") && !strings.Contains(item, ":") {
-		p.slots = append(p.slots, slot{name: slug(item), label: strings.Join(words.Content(item), " "), question: item, kind: kindOf("", item, "")})
+		p.slots = append(p.slots, slot{name: slug(item), label: strings.Join(english.Content(item), " "), question: item, kind: kindOf("", item, "")})
 		return
 	}
 	m := slotLine.FindStringSubmatch(strings.TrimRight(item, "."))
@@ -178,7 +178,7 @@ func questionFor(s slot, description string) string {
 	for _, of := range []string{"The customer's ", "Customer's ", "The caller's ", "Caller's ", "The user's ", "User's ", "the customer's ", "the caller's ", "customer's ", "caller's "} {
 		what = strings.Replace(what, of, "your ", 1)
 	}
-	first := words.Tokens(what)
+	first := english.Tokens(what)
 	if len(first) > 0 && slices.Contains([]string{"the", "your", "a", "an", "how", "what", "which", "when", "where", "whether", "if", "why", "who"}, first[0]) {
 		return "Could you tell me " + lowerFirst(what) + "?"
 	}
@@ -219,7 +219,7 @@ func parseStep(item string) step {
 	return step{say: item}
 }
 
-func slug(label string) string { return strings.Join(words.Tokens(label), "_") }
+func slug(label string) string { return strings.Join(english.Tokens(label), "_") }
 
 func lowerFirst(s string) string {
 	if len(s) > 1 && s[1] >= 'A' && s[1] <= 'Z' { // an abbreviation

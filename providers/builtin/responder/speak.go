@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"parley/agent"
-	"parley/words"
+	"parley/english"
 )
 
-func tokens(s string) []string { return words.Tokens(s) }
+func tokens(s string) []string { return english.Tokens(s) }
 
 // withoutDates takes dates and times out of a sentence, so that their digits are not read as amounts.
 func withoutDates(said string) string {
@@ -96,7 +96,7 @@ func briefing(msgs []agent.Message) string {
 		if n, ok := parseName(m.Text, false); ok {
 			who = n
 		}
-		if want == "" && intentOf(m.Text) == none && len(words.Content(m.Text)) > 1 {
+		if want == "" && intentOf(m.Text) == none && len(english.Content(m.Text)) > 1 {
 			want = strings.TrimRight(m.Text, ".!? ")
 		}
 	}
@@ -116,14 +116,14 @@ func (d *dialog) menu(said string) bool {
 	if find(d.tools, "send_dtmf") == nil {
 		return false
 	}
-	about := words.Content(d.prompt)
+	about := english.Content(d.prompt)
 	best, top := "", -1.0
 	consider := func(key, label string) {
 		digit := strings.Trim(numerals(strings.ToLower(key)), " ")
 		if len(digit) != 1 {
 			return
 		}
-		if s := words.Coverage(words.Content(label), about); s > top {
+		if s := english.Coverage(english.Content(label), about); s > top {
 			best, top = digit, s
 		}
 	}

@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"parley/agent"
-	"parley/words"
+	"parley/english"
+	"parley/placeholders"
 )
 
 // tool is an offered function with what makes it run and what it needs.
@@ -35,10 +36,10 @@ func toolsOf(offered []agent.Tool) []tool {
 			text, _, _ = strings.Cut(text, " It is now ")
 		}
 		for _, m := range quotes.FindAllStringSubmatch(text, -1) {
-			t.quoted = append(t.quoted, " "+strings.Join(words.Tokens(m[1]), " ")+" ")
+			t.quoted = append(t.quoted, " "+strings.Join(english.Tokens(m[1]), " ")+" ")
 		}
 		for _, c := range append(clauses.Split(text, -1), strings.ReplaceAll(o.Name, "_", " ")) {
-			stems := slices.DeleteFunc(words.Content(c), func(w string) bool { return ruleWords[w] })
+			stems := slices.DeleteFunc(english.Content(c), func(w string) bool { return ruleWords[w] })
 			if len(stems) > 0 {
 				t.clauses = append(t.clauses, stems)
 			}
@@ -86,8 +87,8 @@ func argumentsOf(schema json.RawMessage) []slot {
 
 // trigger finds the function whose description speaks of what was said.
 func trigger(tools []tool, said string) *tool {
-	have := words.Content(said)
-	all := " " + strings.Join(words.Tokens(said), " ") + " "
+	have := english.Content(said)
+	all := " " + strings.Join(english.Tokens(said), " ") + " "
 	var best *tool
 	top := 0.0
 	for i := range tools {
@@ -164,9 +165,9 @@ func code(said string) string {
 		return strings.TrimPrefix(strings.Join(all, ""), "#")
 	}
 	var b strings.Builder
-	for _, w := range words.Tokens(said) {
+	for _, w := range english.Tokens(said) {
 		if u, ok := units[w]; ok && u < 10 {
-			b.WriteString(agent.Text(u))
+			b.WriteString(placeholders.Text(u))
 		}
 	}
 	return b.String()
@@ -229,7 +230,7 @@ func flat(raw string, m map[string]any) []string {
 		label := strings.ReplaceAll(k, "_", " ")
 		switch v := m[k].(type) {
 		case string, float64, bool:
-			if s := agent.Text(v); s != "" {
+			if s := placeholders.Text(v); s != "" {
 				out = append(out, "the "+label+" is "+s)
 			}
 		case []any:
@@ -237,7 +238,7 @@ func flat(raw string, m map[string]any) []string {
 			for _, x := range v[:min(3, len(v))] {
 				switch x.(type) {
 				case string, float64:
-					items = append(items, agent.Text(x))
+					items = append(items, placeholders.Text(x))
 				}
 			}
 			if len(items) > 0 {

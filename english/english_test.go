@@ -1,15 +1,15 @@
-package words_test
+package english_test
 
 import (
 	"fmt"
 	"slices"
 	"testing"
 
-	"parley/words"
+	"parley/english"
 )
 
 func ExampleContent() {
-	fmt.Println(words.Content("When do you open on Saturdays? I'd like to know the opening hours."))
+	fmt.Println(english.Content("When do you open on Saturdays? I'd like to know the opening hours."))
 	// Output: [when open saturday hour]
 }
 
@@ -19,20 +19,20 @@ func TestStem(t *testing.T) {
 		{"park", "parking", "parked"}, {"box", "boxes"}, {"dish", "dishes"}, {"cancel", "cancelled", "cancelling", "cancels"},
 	} {
 		for _, w := range group[1:] {
-			if got, want := words.Stem(w), words.Stem(group[0]); got != want {
+			if got, want := english.Stem(w), english.Stem(group[0]); got != want {
 				t.Errorf("%s: %s, want %s", w, got, want)
 			}
 		}
 	}
 	for _, w := range []string{"bus", "this", "gas", "öffnungen", "class", "ring", "red"} {
-		if got := words.Stem(w); len(got) < 3 {
+		if got := english.Stem(w); len(got) < 3 {
 			t.Errorf("%s became %s", w, got)
 		}
 	}
 }
 
 func TestTokens(t *testing.T) {
-	got := words.Tokens("Don't  call +49 30-123, señor! 東京")
+	got := english.Tokens("Don't  call +49 30-123, señor! 東京")
 	want := []string{"dont", "call", "49", "30", "123", "señor", "東京"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
@@ -40,7 +40,7 @@ func TestTokens(t *testing.T) {
 }
 
 func TestCoverage(t *testing.T) {
-	have := words.Content("Our prices: a haircut is 30 euros, open from nine.")
+	have := english.Content("Our prices: a haircut is 30 euros, open from nine.")
 	for _, c := range []struct {
 		want string
 		min  float64
@@ -48,7 +48,7 @@ func TestCoverage(t *testing.T) {
 	}{
 		{"haircut price", 1, 1}, {"haircut cost", 0.9, 0.9}, {"parking", 0, 0}, {"", 0, 0}, {"what do you", 0, 0},
 	} {
-		if got := words.Coverage(words.Content(c.want), have); got < c.min || got > c.max {
+		if got := english.Coverage(english.Content(c.want), have); got < c.min || got > c.max {
 			t.Errorf("%q: %v", c.want, got)
 		}
 	}

@@ -1,11 +1,15 @@
-package words
+// Package placeholders fills {name} and {{name}} in texts with the values of a conversation.
+package placeholders
 
 import (
 	"encoding/json"
-	"iter"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"parley/value"
 )
 
 // Values are the texts that stand for placeholders, by name.
@@ -55,18 +59,16 @@ func Expand(text string, value func(name string, double bool, at int) (string, b
 	return b.String()
 }
 
-// Layer merges variables; of a name that occurs twice the earlier layer wins.
+// Layer merges variables, strongest first, below the system values.
 // Numbers and booleans are written as JSON writes them, null as nothing.
-func Layer(system Values, layers ...iter.Seq2[string, any]) Values {
+func Layer(system Values, layers ...value.Scalars) Values {
 	out := make(Values, len(system))
-	for i := len(layers) - 1; i >= 0; i-- {
-		for k, x := range layers[i] {
+	for _, layer := range slices.Backward(layers) {
+		for k, x := range layer.All() {
 			out[k] = Text(x)
 		}
 	}
-	for k, s := range system {
-		out[k] = s
-	}
+	maps.Copy(out, system)
 	return out
 }
 

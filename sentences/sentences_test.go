@@ -1,4 +1,4 @@
-package agent_test
+package sentences_test
 
 import (
 	"slices"
@@ -7,11 +7,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"parley/agent"
+	"parley/sentences"
 )
 
 func split(chunks ...string) []string {
-	var s agent.Splitter
+	var s sentences.Splitter
 	var out []string
 	for _, c := range chunks {
 		out = append(out, s.Push(c)...)

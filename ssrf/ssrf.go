@@ -1,6 +1,6 @@
-// Package guard keeps requests to addresses that customers choose away from our own network: webhook receivers, tool
+// Package ssrf keeps requests to addresses that customers choose away from our own network: webhook receivers, tool
 // endpoints, documents to fetch, custom calendar hosts.
-package guard
+package ssrf
 
 import (
 	"context"

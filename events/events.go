@@ -1,5 +1,5 @@
-// Package live tells connected clients what changes in their account, on every node: ids and short states, no content.
-package live
+// Package events tells connected clients what changes in their account, on every node: ids and short states, no content.
+package events
 
 import (
 	"context"

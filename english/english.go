@@ -1,7 +1,6 @@
-// Package words works on texts without I/O: it compares English ones by their content words (tokens, stop words, stems and a small
-// table of synonyms) and fills placeholders.
-// Words of other languages pass through as they are.
-package words
+// Package english compares texts by their content words: tokens, stop words, stems and a small table of synonyms. Words of
+// other languages pass through as they are.
+package english
 
 import (
 	"slices"

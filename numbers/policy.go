@@ -1,4 +1,4 @@
-package guard
+package numbers
 
 import (
 	"slices"
@@ -7,9 +7,9 @@ import (
 	"github.com/nyaruka/phonenumbers"
 )
 
-// Phones says which telephone numbers the installation calls and texts, whoever asks: a customer, a campaign, a model.
-// The zero Phones allows all but those that earn their owner money.
-type Phones struct {
+// Policy says which telephone numbers the installation calls and texts, whoever asks: a customer, a campaign, a model.
+// The zero Policy allows all but those that earn their owner money.
+type Policy struct {
 	Countries []string // ISO 3166-1 alpha-2; empty = all
 	Prefixes  []string // never called, such as +88213
 	Premium   bool     // premium-rate, shared-cost and satellite numbers too
@@ -20,7 +20,7 @@ type Phones struct {
 var global = []string{"+870", "+881", "+882", "+883", "+979"}
 
 // Allows reports whether a number, in E.164, may be called and texted.
-func (p Phones) Allows(number string) bool {
+func (p Policy) Allows(number string) bool {
 	starts := func(prefix string) bool { return strings.HasPrefix(number, prefix) }
 	if slices.ContainsFunc(p.Prefixes, starts) {
 		return false

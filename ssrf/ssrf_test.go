@@ -1,4 +1,4 @@
-package guard_test
+package ssrf_test
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"parley/guard"
+	"parley/ssrf"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 //
 // Contract: 15.7
 func TestCheckURL(t *testing.T) {
-	g := guard.New(netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00:1::/32"))
+	g := ssrf.New(netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00:1::/32"))
 	for _, c := range []struct {
 		want error
 		urls []string
@@ -30,12 +30,12 @@ func TestCheckURL(t *testing.T) {
 			"http://10.1.2.3/allowed", "http://[fd00:1::7]/allowed", "http://localhost/a-name-is-checked-when-dialled",
 			"https://bücher.example/", "https://1.2.3.4.5/", "https://dead.beef/", "https://0b1.example/", "http://" + strings.Repeat("a", 2041),
 		}},
-		{guard.ErrInvalid, []string{
+		{ssrf.ErrInvalid, []string{
 			"", "example.com", "ftp://example.com", "https://", "https:///path",
 			"http://exa mple.com", "http://example.com:99999", "http://example.com:0", "javascript:alert(1)", "http://{host}/",
 			"http://" + strings.Repeat("a", 2042), "http://[::1",
 		}},
-		{guard.ErrRefused, []string{
+		{ssrf.ErrRefused, []string{
 			"http://user:pw@example.com", "http://user@example.com",
 			"http://127.0.0.1/", "http://127.0.0.1:8080", "https://10.0.0.1", "http://10.2.0.1", "http://172.16.5.4", "http://192.168.1.1", "http://169.254.169.254/latest",
 			"http://100.64.0.1", "http://100.100.100.200", "http://168.63.129.16", "http://0.0.0.0", "http://224.0.0.1", "http://240.0.0.1", "http://255.255.255.255",
@@ -52,17 +52,17 @@ func TestCheckURL(t *testing.T) {
 }
 
 func TestParseAllow(t *testing.T) {
-	dev, err := guard.ParseAllow([]string{" 10.1.2.3/16 "}, true)
+	dev, err := ssrf.ParseAllow([]string{" 10.1.2.3/16 "}, true)
 	if err != nil || len(dev) != 3 || dev[2].String() != "10.1.0.0/16" {
 		t.Errorf("got %v %v", dev, err)
 	}
-	g := guard.New(dev...)
+	g := ssrf.New(dev...)
 	for _, u := range []string{"http://127.0.0.1/", "http://[::1]/", "http://[::ffff:127.0.0.1]/"} {
 		if err := g.CheckURL(u); err != nil {
 			t.Errorf("%s with --dev: %v", u, err)
 		}
 	}
-	if _, err := guard.ParseAllow([]string{"10.1.2.3"}, false); err == nil {
+	if _, err := ssrf.ParseAllow([]string{"10.1.2.3"}, false); err == nil {
 		t.Error("an address is not a network")
 	}
 }
@@ -76,7 +76,7 @@ func TestClientRefusesWhatANameResolvesTo(t *testing.T) {
 	defer s.Close()
 	byName := strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
 	for _, u := range []string{s.URL, byName} {
-		if _, err := guard.New().Client(guard.Options{}).Get(u); !errors.Is(err, guard.ErrRefused) {
+		if _, err := ssrf.New().Client(ssrf.Options{}).Get(u); !errors.Is(err, ssrf.ErrRefused) {
 			t.Errorf("%s: %v", u, err)
 		}
 	}
@@ -99,7 +99,7 @@ func TestClientRedirects(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	dev, _ := guard.ParseAllow(nil, true)
+	dev, _ := ssrf.ParseAllow(nil, true)
 	for _, c := range []struct {
 		path      string
 		redirects int
@@ -109,10 +109,10 @@ func TestClientRedirects(t *testing.T) {
 		{"/1", 0, http.StatusFound, nil},
 		{"/3", 3, http.StatusOK, nil},
 		{"/4", 3, 0, nil},
-		{"/inside", 3, 0, guard.ErrRefused},
-		{"/file", 3, 0, guard.ErrInvalid},
+		{"/inside", 3, 0, ssrf.ErrRefused},
+		{"/file", 3, 0, ssrf.ErrInvalid},
 	} {
-		client := guard.New(dev...).Client(guard.Options{Redirects: c.redirects})
+		client := ssrf.New(dev...).Client(ssrf.Options{Redirects: c.redirects})
 		res, err := client.Get(s.URL + c.path)
 		if (err == nil) != (c.status != 0) || c.err != nil && !errors.Is(err, c.err) {
 			t.Errorf("%s: %v", c.path, err)

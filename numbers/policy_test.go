@@ -1,11 +1,11 @@
-package guard
+package numbers
 
 import "testing"
 
-// TestPhones keeps calls and texts away from numbers that earn their owner money, however they are written.
+// TestPolicy keeps calls and texts away from numbers that earn their owner money, however they are written.
 //
 // Contract: 5.1
-func TestPhones(t *testing.T) {
+func TestPolicy(t *testing.T) {
 	for number, want := range map[string]bool{
 		"+491701234567":    true,
 		"+4930123456":      true,
@@ -25,14 +25,14 @@ func TestPhones(t *testing.T) {
 		"+979123456789":    false, // international premium rate
 		"+491701234567000": true,
 	} {
-		if got := (Phones{}).Allows(number); got != want {
+		if got := (Policy{}).Allows(number); got != want {
 			t.Errorf("%s: %v", number, got)
 		}
-		if !(Phones{Premium: true}).Allows(number) {
+		if !(Policy{Premium: true}).Allows(number) {
 			t.Errorf("%s: refused although premium numbers are allowed", number)
 		}
 	}
-	here := Phones{Countries: []string{"de", "US"}, Prefixes: []string{"+49170"}}
+	here := Policy{Countries: []string{"de", "US"}, Prefixes: []string{"+49170"}}
 	for number, want := range map[string]bool{"+4930123456": true, "+14155550100": true, "+16045550100": false, "+442079460000": false, "+491701234567": false, "+491711234567": true} {
 		if got := here.Allows(number); got != want {
 			t.Errorf("%s with countries and prefixes: %v", number, got)

@@ -1,4 +1,5 @@
-package words
+// Package sentences cuts growing text into sentences that can be spoken one by one.
+package sentences
 
 import (
 	"strings"

@@ -125,7 +125,7 @@ func (d *Detector) Tone(at time.Duration, t Tone) (beep bool) {
 		return isBeep(t)
 	}
 	switch {
-	case near(t.Hz, 2100, 25) && t.Length >= announced: // ITU-T V.25 answer tone; T.30 §4.3.3
+	case near(t.Hz, 2100, 25) && t.Length >= announced: // ITU-T V.25 answer tone; ITU-T T.30 §4.3.3
 		d.settle(Fax)
 	case near(t.Hz, 1100, 38) && t.Over && within(t.Length, 400, 620) && d.first == Never: // T.30 calling tone, every 3.5 s
 		if d.called++; d.called == 2 {

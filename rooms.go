@@ -17,6 +17,8 @@ var May = []struct{ Room, Imports string }{
 	{"secrets", ""},
 	{"db", "fault safe"},
 	{"jobs", "fault db safe"},
+	// What processes that share a database ask each other.
+	{"asks", "fault value safe db"},
 	{"blobs", "fault"},
 	{"events", "db"},
 	{"wire", "fault value db"},
@@ -42,7 +44,11 @@ var May = []struct{ Room, Imports string }{
 	{"lines", "foundations"},
 	{"agent", "foundations assistants tools knowledge"},
 	{"voice", "foundations agent lines"},
-	{"switchboard", "foundations voice lines agent accounts assistants billing calendar calls campaigns catalog knowledge numbers tools webhooks"},
+	// What becomes of a call's sound: tapped, kept, saved after a crash, expired.
+	{"recordings", "foundations calls lines"},
+	// What happens in a call, written down while it goes on and shown to those who watch, anywhere.
+	{"calllog", "foundations calls voice"},
+	{"switchboard", "foundations asks calllog recordings voice lines agent accounts assistants billing calendar calls campaigns catalog knowledge numbers tools webhooks"},
 
 	// Vendors fill roles that the rooms above define.
 	{"providers", "foundations agent voice lines knowledge numbers messaging billing"},

@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"parley/accounts"
+	"parley/asks"
 	"parley/assistants"
 	"parley/billing"
 	"parley/blobs"
+	"parley/calllog"
 	"parley/calls"
 	"parley/campaigns"
 	"parley/catalog"
@@ -55,6 +57,8 @@ type Deps struct {
 	Chats           *chats.Chats
 	Calls           *calls.Calls
 	Switchboard     *switchboard.Switchboard
+	Logs            *calllog.Logs
+	Asks            *asks.Asks
 	Browsers        BrowserLine // nil = no calls from browsers
 	Live            *events.Hub
 	Campaigns       *campaigns.Campaigns
@@ -114,12 +118,12 @@ func New(d Deps) *API {
 		Away: db.Away, Observe: a.observer(),
 	}, a.table)
 	a.mux = a.beside()
-	if a.Switchboard != nil {
-		a.Switchboard.Answer(askWebCall, a.takeAsked)
-		a.Switchboard.Answer(askSimCall, a.placeAsked)
-		a.Switchboard.Answer(askListen, a.listenAsked)
-	}
 	return a
+}
+
+// Answers are what this process answers others that have no line of their own.
+func (a *API) Answers() map[string]asks.Answerer {
+	return map[string]asks.Answerer{askWebCall: a.takeAsked, askSimCall: a.placeAsked, askListen: a.listenAsked}
 }
 
 // ServeHTTP answers everything below /api and what stands beside it.

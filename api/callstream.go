@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"time"
 
+	"parley/calllog"
 	"parley/calls"
 	"parley/events"
-	"parley/switchboard"
 	"parley/value"
 	"parley/wire"
 )
@@ -49,8 +49,8 @@ type follower struct {
 	seq  int64 // last one sent
 	over bool
 
-	changes <-chan events.Event        // of the account
-	afar    <-chan switchboard.Watched // events of a call that another process holds; nil = not asked for
+	changes <-chan events.Event    // of the account
+	afar    <-chan calllog.Watched // events of a call that another process holds; nil = not asked for
 	wanted  func(context.Context)
 	forget  func()
 }
@@ -71,7 +71,7 @@ func (f *follower) round(ctx context.Context) error {
 	if here {
 		defer stop()
 	} else if f.afar == nil {
-		f.afar, f.wanted, f.forget = f.a.Switchboard.WatchElsewhere(f.call.ID)
+		f.afar, f.wanted, f.forget = f.a.Logs.WatchElsewhere(f.call.ID)
 	}
 	one, err := f.a.Calls.ByID(ctx, f.a.DB, f.call.ID)
 	if err != nil {
@@ -136,7 +136,7 @@ func (f *follower) about(e events.Event) bool {
 	return e.Kind == "call" && json.Unmarshal(e.Data, &which) == nil && which.ID == f.call.ID
 }
 
-func (f *follower) live(ctx context.Context, events <-chan switchboard.Watched) error {
+func (f *follower) live(ctx context.Context, events <-chan calllog.Watched) error {
 	for {
 		select {
 		case e, ok := <-events:

@@ -123,7 +123,7 @@ func (a *API) newSimCall(ctx context.Context, in *simCallIn) (data[simCalled], e
 		return data[simCalled]{out}, err
 	}
 	var out simCalled
-	return data[simCalled]{out}, a.Switchboard.Ask(ctx, "", askSimCall, o, &out)
+	return data[simCalled]{out}, a.Asks.Ask(ctx, "", askSimCall, o, &out)
 }
 
 // placed is a simulated caller's call on its way to a process that has a phone network.

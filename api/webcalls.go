@@ -84,7 +84,7 @@ func (a *API) webCall(ctx context.Context, in *webCallIn) (webCallOut, error) {
 		return a.take(ctx, x, o)
 	}
 	var out webCallOut
-	return out, a.Switchboard.Ask(ctx, "", askWebCall, o, &out)
+	return out, a.Asks.Ask(ctx, "", askWebCall, o, &out)
 }
 
 // offered is a browser's offer on its way to a process that holds calls.

@@ -25,6 +25,7 @@ import (
 	"parley/jobs"
 	"parley/knowledge"
 	"parley/providers/whatsapp"
+	"parley/recordings"
 	"parley/secrets"
 	"parley/ssrf"
 	"parley/switchboard"
@@ -68,8 +69,9 @@ type App struct {
 	// LeadOf gives lead and campaign of a campaign's call as webhooks show them; nil while nobody dials.
 	LeadOf func(ctx context.Context, q db.Q, c calls.Call) (lead, campaign any, err error)
 
-	calendar *calendar.Calendar
-	cloud    *whatsapp.Client
+	calendar   *calendar.Calendar
+	recordings *recordings.Recordings
+	cloud      *whatsapp.Client
 
 	Background []func(ctx context.Context) error // each runs until its context ends
 	closers    []func() error

@@ -4,14 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"parley/accounts"
+	"parley/asks"
 	"parley/assistants"
 	"parley/billing"
+	"parley/calllog"
 	"parley/calls"
 	"parley/db"
 	"parley/numbers"
+	"parley/recordings"
 	"parley/sim"
 	"parley/switchboard"
 	"parley/value"
@@ -24,17 +28,20 @@ func (h *App) calls(context.Context) error {
 	h.Calls.OnChange(func(one calls.Call) {
 		h.tell(one.Owner, "call", map[string]any{"id": one.ID, "uuid": one.UUID, "status": one.Status})
 	})
+	h.Asks = asks.New(h.DB, h.on.Node)
+	h.Logs = calllog.New(h.DB, h.Calls, slog.Default())
+	h.recordings = recordings.New(h.DB, h.Calls, h.Blobs, c.DataPath("scratch"), slog.Default())
 	h.Switchboard = switchboard.New(switchboard.Deps{
 		DB: h.DB, Jobs: h.on.Jobs, Calls: h.Calls, Assistants: h.Assistants, Catalog: h.Catalog, Tools: h.Tools, Accounts: h.Accounts,
-		Numbers: callNumbers{h}, Funds: callFunds{h.Billing, h.DB}, Files: h.Blobs, Engines: h.on.Engines.Talk, Search: h.search, Calendar: h.booking,
+		Numbers: callNumbers{h}, Funds: callFunds{h.Billing, h.DB}, Logs: h.Logs, Recordings: h.recordings, Asks: h.Asks, Engines: h.on.Engines.Talk, Search: h.search, Calendar: h.booking,
 		Settled: []func(context.Context, *db.Tx, calls.Call) error{h.ReportCall},
-		Node:    h.on.Node, Scratch: c.DataPath("scratch"), Currency: c.Billing.Currency, Phones: h.phones(), CallsPerMinute: c.Limits.CallsPerMinute,
+		Node:    h.on.Node, Currency: c.Billing.Currency, Phones: h.phones(), CallsPerMinute: c.Limits.CallsPerMinute,
 	})
 	h.Assistants.OnChange(func(_ accounts.ID, id assistants.ID) { h.Switchboard.Ready(id) })
 	h.on.Jobs.Every("calls.placed", time.Hour, h.Calls.ForgetPlaced)
 	if days := c.Retention.RecordingsDays; days != nil {
 		h.on.Jobs.Every("calls.recordings", time.Hour, func(ctx context.Context, now time.Time) error {
-			return h.expireRecordings(ctx, now.AddDate(0, 0, -*days))
+			return h.recordings.Expire(ctx, now.AddDate(0, 0, -*days))
 		})
 	}
 	return nil
@@ -44,28 +51,6 @@ func (h *App) calls(context.Context) error {
 func (h *App) phones() numbers.Policy {
 	t := h.on.Config.Telephony
 	return numbers.Policy{Countries: t.AllowedCountries, Prefixes: t.BlockedPrefixes, Premium: t.AllowPremium}
-}
-
-// expireRecordings removes the recordings of calls made before a moment, and their signalling; the calls stay.
-func (h *App) expireRecordings(ctx context.Context, before time.Time) error {
-	for {
-		old, err := h.Calls.Recordings(ctx, h.DB, before, 100)
-		if err != nil {
-			return err
-		}
-		forgotten, err := h.Calls.ForgetSignalling(ctx, h.DB, before, 100)
-		if err != nil || len(old)+forgotten == 0 {
-			return err
-		}
-		for _, c := range old {
-			if err := h.Blobs.Delete(ctx, *c.Recording); err != nil {
-				return err
-			}
-			if err := h.Calls.SetRecording(ctx, h.DB, c.ID, ""); err != nil {
-				return err
-			}
-		}
-	}
 }
 
 // callNumbers are the numbers as the switchboard needs them.

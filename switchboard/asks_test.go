@@ -3,10 +3,11 @@ package switchboard
 import (
 	"context"
 	"encoding/json"
-	"sync"
 	"testing"
 	"time"
 
+	"parley/asks"
+	"parley/calllog"
 	"parley/calls"
 	"parley/db/dbtest"
 	"parley/fault"
@@ -17,11 +18,11 @@ import (
 // second is another process on the lab's database.
 func (l *lab) second(node string, url string) *Switchboard {
 	d := l.Deps
-	d.DB, d.Node, d.Scratch = dbtest.Open(l.t, url), node, l.t.TempDir()
+	d.DB, d.Node = dbtest.Open(l.t, url), node
 	d.Calls = calls.New(d.DB)
-	s := &Switchboard{Deps: d, live: map[calls.ID]*live{}, byUUID: map[string]*live{}, using: map[string]int{}, answers: map[string]Answerer{}}
+	d.Logs, d.Asks = calllog.New(d.DB, d.Calls, d.Log), asks.New(d.DB, node)
+	s := &Switchboard{Deps: d, live: map[calls.ID]*live{}, byUUID: map[string]*live{}, using: map[string]int{}}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
-	s.answerCalls()
 	return s
 }
 
@@ -36,7 +37,7 @@ func TestCallsOfOtherProcesses(t *testing.T) {
 	<-leg.Answered()
 	c := l.until(status(calls.InProgress))
 	c = l.stored(c.ID)
-	events, wanted, stop := afar.WatchElsewhere(c.ID)
+	events, wanted, stop := afar.Logs.WatchElsewhere(c.ID)
 	defer stop()
 	for heard := false; !heard; { // until the holder has taken the conversation up
 		wanted(t.Context())
@@ -85,64 +86,15 @@ func TestWatchedBeforeTheAnswer(t *testing.T) {
 		return leg, leg.Answer(t.Context())
 	})
 	l.until(status(calls.Ringing))
-	events, wanted, stop := afar.WatchElsewhere(c.ID)
+	events, wanted, stop := afar.Logs.WatchElsewhere(c.ID)
 	defer stop()
 	wanted(t.Context())
 	here := l.find(c.ID)
-	for known := false; !known; {
-		here.mu.Lock()
-		known = !here.relayUntil.IsZero()
-		here.mu.Unlock()
+	for !here.relay.Watched() {
 		time.Sleep(time.Millisecond)
 	}
 	close(pickUp)
 	l.heard(events, "turn.assistant")
 	l.must(afar.HangUp(t.Context(), calls.APIHangup, c.ID))
 	l.until(status(calls.Completed))
-}
-
-// A question is answered once, by one process; a refusal arrives as what it is; nobody's answer is awaited for ever.
-func TestAsk(t *testing.T) {
-	url := dbtest.PostgresURL(t)
-	l := newLab(t, dbtest.Open(t, url))
-	afar := l.second("n2", url)
-	var mu sync.Mutex
-	asked := map[string]int{}
-	l.Answer("echo", func(_ context.Context, body json.RawMessage) (any, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		asked[string(body)]++
-		if string(body) == "13" {
-			return nil, fault.New(fault.Conflict, "BAD", "No %s", body)
-		}
-		return map[string]any{"n": body}, nil
-	})
-	var wg sync.WaitGroup
-	for n := range 30 {
-		wg.Go(func() {
-			var out struct{ N int }
-			err := afar.Ask(t.Context(), []string{"", "n1"}[n%2], "echo", n, &out)
-			if f := fault.Of(err); n == 13 && (err == nil || f.Kind != fault.Conflict || f.Code != "BAD" || f.Message != "No 13") {
-				t.Errorf("refusal %v", err)
-			} else if n != 13 && (err != nil || out.N != n) {
-				t.Errorf("%d: %d %v", n, out.N, err)
-			}
-		})
-	}
-	wg.Wait()
-	for n, times := range asked {
-		if times != 1 {
-			t.Errorf("%s asked %d times", n, times)
-		}
-	}
-	short, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer stop()
-	if err := afar.Ask(short, "gone", "echo", 1, nil); err == nil {
-		t.Error("an answer of nobody")
-	}
-	var left int
-	l.must(l.DB.Get(t.Context(), &left, `SELECT count(*) FROM asks`))
-	if left != 0 {
-		t.Errorf("%d questions left over", left)
-	}
 }

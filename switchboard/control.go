@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"parley/calllog"
 	"parley/calls"
 	"parley/db"
 	"parley/voice"
@@ -40,7 +41,7 @@ func (s *Switchboard) stopHere(r calls.Reason, ids []calls.ID) {
 }
 
 // talking is the conversation of a call, if it is held here and was answered.
-func (s *Switchboard) talking(id calls.ID) (*voice.Session, *recorder) {
+func (s *Switchboard) talking(id calls.ID) (*voice.Session, *calllog.Log) {
 	l := s.find(id)
 	if l == nil {
 		return nil, nil
@@ -84,12 +85,12 @@ func (s *Switchboard) say(ctx context.Context, id calls.ID, text string) error {
 
 // Watch delivers the events of a call held here as they happen. seq is the number of the last event before them; those up
 // to it are in the log when Watch returns. ok is false when the call is not held here.
-func (s *Switchboard) Watch(id calls.ID) (events <-chan Watched, seq int64, stop func(), ok bool) {
+func (s *Switchboard) Watch(id calls.ID) (events <-chan calllog.Watched, seq int64, stop func(), ok bool) {
 	_, rec := s.talking(id)
 	if rec == nil {
 		return nil, 0, nil, false
 	}
-	events, seq, stop = rec.watch()
-	rec.flush()
+	events, seq, stop = rec.Watch()
+	rec.Flush()
 	return events, seq, stop, true
 }

@@ -15,8 +15,10 @@ import (
 
 	"parley/accounts"
 	"parley/agent"
+	"parley/asks"
 	"parley/assistants"
 	"parley/audio"
+	"parley/calllog"
 	"parley/calls"
 	"parley/catalog"
 	"parley/db"
@@ -25,6 +27,7 @@ import (
 	"parley/jobs"
 	"parley/lines"
 	"parley/lines/linetest"
+	"parley/recordings"
 	"parley/value"
 	"parley/voice"
 )
@@ -43,6 +46,7 @@ type lab struct {
 	paid    time.Duration
 	dial    func(ctx context.Context, d lines.Destination, progress func(int)) (lines.Leg, error)
 	files   map[string][]byte
+	scratch string // recordings in the making
 	settled chan calls.Call
 	states  chan calls.Call
 }
@@ -59,7 +63,7 @@ func each(t *testing.T, test func(*lab)) {
 }
 
 func newLab(t testing.TB, d *db.DB) *lab {
-	l := &lab{t: t, files: map[string][]byte{}, states: make(chan calls.Call, 256), settled: make(chan calls.Call, 16)}
+	l := &lab{t: t, scratch: t.TempDir(), files: map[string][]byte{}, states: make(chan calls.Call, 256), settled: make(chan calls.Call, 16)}
 	l.people = accounts.New(d, accounts.Plan{ParallelPerAccount: 100})
 	owner, err := l.people.Create(t.Context(), d, accounts.Draft{Name: "A", Email: "a@p.example"})
 	l.must(err)
@@ -76,8 +80,10 @@ func newLab(t testing.TB, d *db.DB) *lab {
 	runner := jobs.NewRunner(d)
 	room := calls.New(d)
 	room.OnChange(func(c calls.Call) { l.states <- c })
+	quiet := slog.New(slog.DiscardHandler)
 	l.Switchboard = New(Deps{
-		DB: d, Jobs: runner, Calls: room, Catalog: cat, Accounts: l.people, Numbers: l, Funds: l, Files: l, Dialer: l,
+		DB: d, Jobs: runner, Calls: room, Catalog: cat, Accounts: l.people, Numbers: l, Funds: l, Dialer: l,
+		Logs: calllog.New(d, room, quiet), Recordings: recordings.New(d, room, l, l.scratch, quiet), Asks: asks.New(d, "n1"),
 		Assistants: assistants.New(d, cat, plainBox{}, assistants.Account{Numbers: l.attachable}),
 		Engines: Engines{Default: "fake",
 			Transcribers: map[string]voice.OpenTranscriber{"fake": openTranscriber},
@@ -88,12 +94,13 @@ func newLab(t testing.TB, d *db.DB) *lab {
 			tx.After(func() { l.settled <- c })
 			return nil
 		}},
-		Node: "n1", Scratch: t.TempDir(), Currency: "USD", Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Node: "n1", Currency: "USD", Log: quiet,
 	})
 	ctx, stop := context.WithCancel(context.Background()) // t.Context ends before the calls are drained
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = runner.Run(ctx) })
 	wg.Go(func() { _ = l.Run(ctx) })
+	wg.Go(func() { _ = l.Asks.Serve(ctx, l.Answers(), l.Open) })
 	t.Cleanup(func() {
 		drained, cancel := context.WithTimeout(context.Background(), time.Second)
 		l.Drain(drained)

@@ -25,7 +25,7 @@ func (s *Switchboard) Recover(ctx context.Context) error {
 	if err := s.bury(ctx, left); err != nil {
 		return err
 	}
-	s.sweepTapes()
+	s.Recordings.Sweep()
 	return nil
 }
 
@@ -48,7 +48,7 @@ func (s *Switchboard) bury(ctx context.Context, left []calls.Call) error {
 		}
 		o := calls.Over{Reason: calls.ServerRestart, At: last}
 		if c.Answered() {
-			key, written := s.rescue(ctx, c.ID)
+			key, written := s.Recordings.Rescue(ctx, c.ID)
 			o.Recording, o.At = key, latest(last, written)
 			o.AISeconds = wholeSeconds(o.At.Sub(c.AnsweredReal.Time()))
 		}
@@ -59,7 +59,7 @@ func (s *Switchboard) bury(ctx context.Context, left []calls.Call) error {
 			return s.later(ctx, tx, c.ID)
 		})
 		if err != nil && o.Recording != "" {
-			errs = append(errs, s.Files.Delete(ctx, o.Recording))
+			errs = append(errs, s.Recordings.Discard(ctx, o.Recording))
 		}
 		if !errors.Is(err, db.ErrNone) {
 			errs = append(errs, err)
@@ -86,8 +86,7 @@ func (s *Switchboard) lastSign(ctx context.Context, c calls.Call) (time.Time, er
 
 func latest(ts ...time.Time) time.Time { return slices.MaxFunc(ts, time.Time.Compare) }
 
-// Run renews the leases of this process's calls, carries out the hang-ups it was asked for and answers the questions of
-// other processes, until ctx ends. Calls that
+// Run renews the leases of this process's calls and carries out the hang-ups it was asked for, until ctx ends. Calls that
 // could not be renewed in time are hung up: another process may have ended their record.
 func (s *Switchboard) Run(ctx context.Context) error {
 	poke := make(chan struct{}, 1)
@@ -98,9 +97,7 @@ func (s *Switchboard) Run(ctx context.Context) error {
 		}
 	}
 	defer s.DB.Listen(stopChannel, wake)()
-	defer s.DB.Listen(askChannel, wake)()
-	defer s.DB.Listen(watchChannel, s.watched)()
-	defer s.asked.Wait()
+	defer s.Logs.OnWatcher(s.watched)()
 	if err := s.Recover(ctx); err != nil && ctx.Err() == nil {
 		s.Log.Error("calls of an earlier life not ended", "error", err) // the reaper will
 	}
@@ -123,9 +120,6 @@ func (s *Switchboard) Run(ctx context.Context) error {
 				s.Log.Error("lost calls not ended", "error", err)
 			}
 		}
-		if s.DB.Postgres() {
-			s.hearQuestions(ctx)
-		}
 		if len(s.held()) == 0 {
 			renewed = time.Now()
 			continue
@@ -134,6 +128,13 @@ func (s *Switchboard) Run(ctx context.Context) error {
 		if time.Since(renewed) >= lease/4 {
 			renewed = s.renew(ctx, renewed)
 		}
+	}
+}
+
+// watched takes the sign of a watcher in another process.
+func (s *Switchboard) watched(id calls.ID) {
+	if l := s.find(id); l != nil {
+		l.relay.Watch()
 	}
 }
 

@@ -54,20 +54,6 @@ func (l *lab) listenTo(_ assistants.Assistant, recorded bool) {
 	}
 }
 
-// A call has room for so many listeners.
-func TestListeners(t *testing.T) {
-	tap := &tap{media: linetest.NewMedia(8000)}
-	defer tap.media.(*linetest.Media).Close()
-	for range mostListeners {
-		if _, _, err := tap.listen(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, _, err := tap.listen(); !fault.Is(err, fault.TooMany) {
-		t.Errorf("one too many: %v", err)
-	}
-}
-
 // What a line said is kept with the call, answered or not.
 func TestSignalling(t *testing.T) {
 	each(t, func(l *lab) {

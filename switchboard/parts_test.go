@@ -50,7 +50,7 @@ func TestNotRecorded(t *testing.T) {
 		watched, _, stop, _ := l.watch(c.ID)
 		defer stop()
 		l.heard(watched, "turn.assistant")
-		if kept, _ := filepath.Glob(filepath.Join(l.Scratch, "*")); len(kept) != 0 {
+		if kept, _ := filepath.Glob(filepath.Join(l.scratch, "*")); len(kept) != 0 {
 			l.t.Errorf("on the disk: %v", kept)
 		}
 		leg.FarHangup()

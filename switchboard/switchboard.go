@@ -4,20 +4,22 @@ package switchboard
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"sync"
 	"time"
 
 	"parley/accounts"
 	"parley/agent"
+	"parley/asks"
 	"parley/assistants"
+	"parley/calllog"
 	"parley/calls"
 	"parley/catalog"
 	"parley/db"
 	"parley/jobs"
 	"parley/lines"
 	"parley/numbers"
+	"parley/recordings"
 	"parley/safe"
 	"parley/tools"
 	"parley/value"
@@ -50,12 +52,6 @@ type Funds interface {
 	Charge(ctx context.Context, tx *db.Tx, c calls.Call) (ai, carrier value.Money, err error)
 }
 
-// Files keeps recordings.
-type Files interface {
-	Put(ctx context.Context, key string, r io.Reader, contentType string) error
-	Delete(ctx context.Context, key string) error
-}
-
 // Engines are the engines of the installation by the code of their provider.
 type Engines struct {
 	Transcribers map[string]voice.OpenTranscriber
@@ -80,7 +76,9 @@ type Deps struct {
 	Accounts   *accounts.Accounts
 	Numbers    Numbers
 	Funds      Funds
-	Files      Files
+	Logs       *calllog.Logs
+	Recordings *recordings.Recordings
+	Asks       *asks.Asks
 	Engines    Engines
 	Dialer     lines.Dialer
 	// Search finds passages of an assistant's knowledgebase; nil = nothing is ever found.
@@ -94,7 +92,6 @@ type Deps struct {
 	Settled []func(ctx context.Context, tx *db.Tx, c calls.Call) error
 
 	Node           string         // names this process among those that share the database
-	Scratch        string         // folder for recordings in the making
 	Currency       string         // of costs
 	Phones         numbers.Policy // destinations that may be called
 	CallsPerMinute int            // outbound, of an account; 0 = no limit
@@ -109,9 +106,6 @@ type Switchboard struct {
 	stop    context.CancelCauseFunc
 	began   time.Time
 	waiting chan assistants.ID // to be made ready
-	answers map[string]Answerer
-	asked   safe.Group // questions being answered
-	scribe  *scribe
 
 	mu       sync.Mutex
 	live     map[calls.ID]*live
@@ -128,16 +122,14 @@ type live struct {
 	token string       // of a web call
 	cfg   voice.Config // both from prepare on
 	parts voice.Parts
+	relay *calllog.Relay
 
 	mu      sync.Mutex
 	session *voice.Session // nil until the call is answered
-	record  *recorder
-	tap     *tap // nil until the call is answered
+	record  *calllog.Log
+	tap     *recordings.Tap // nil until the call is answered
 	leg     lines.Leg
 	attempt []calls.Message // signalling of a call that nobody answered
-
-	relaying   bool      // its events are sent to other processes,
-	relayUntil time.Time // until then
 }
 
 // lease is how long a silent process keeps its calls; it renews four times as often.
@@ -148,19 +140,16 @@ func New(d Deps) *Switchboard {
 	if d.Log == nil {
 		d.Log = slog.Default()
 	}
-	s := &Switchboard{Deps: d, live: map[calls.ID]*live{}, byUUID: map[string]*live{}, using: map[string]int{}, began: time.Now(), waiting: make(chan assistants.ID, 16),
-		answers: map[string]Answerer{}}
+	s := &Switchboard{Deps: d, live: map[calls.ID]*live{}, byUUID: map[string]*live{}, using: map[string]int{}, began: time.Now(), waiting: make(chan assistants.ID, 16)}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
-	s.scribe = newScribe(s)
 	s.registerJobs()
-	s.answerCalls()
 	return s
 }
 
 // begin enters a call into the list of live ones.
 func (s *Switchboard) begin(c calls.Call, leg lines.Leg) *live {
 	ctx, stop := context.WithCancelCause(s.ctx)
-	l := &live{call: c, ctx: ctx, stop: stop, leg: leg}
+	l := &live{call: c, ctx: ctx, stop: stop, leg: leg, relay: s.Logs.Relay(c.ID, s.spawn)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.live[c.ID], s.byUUID[c.UUID] = l, l

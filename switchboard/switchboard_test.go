@@ -14,12 +14,14 @@ import (
 	"parley/accounts"
 	"parley/assistants"
 	"parley/audio"
+	"parley/calllog"
 	"parley/calls"
 	"parley/db"
 	"parley/db/dbtest"
 	"parley/fault"
 	"parley/lines"
 	"parley/lines/linetest"
+	"parley/recordings"
 	"parley/value"
 )
 
@@ -84,7 +86,7 @@ func TestInboundCall(t *testing.T) {
 }
 
 // watch waits until the conversation can be watched.
-func (l *lab) watch(id calls.ID) (<-chan Watched, int64, func(), bool) {
+func (l *lab) watch(id calls.ID) (<-chan calllog.Watched, int64, func(), bool) {
 	for range 1000 {
 		if events, seq, stop, ok := l.Watch(id); ok {
 			return events, seq, stop, ok
@@ -95,7 +97,7 @@ func (l *lab) watch(id calls.ID) (<-chan Watched, int64, func(), bool) {
 }
 
 // heard waits for an event of a type.
-func (l *lab) heard(events <-chan Watched, kind string) Watched {
+func (l *lab) heard(events <-chan calllog.Watched, kind string) calllog.Watched {
 	l.t.Helper()
 	limit := time.After(10 * time.Second)
 	for {
@@ -326,7 +328,8 @@ func TestHangUpWhileItRings(t *testing.T) {
 func TestCrash(t *testing.T) {
 	each(t, func(l *lab) {
 		life := &Switchboard{Deps: l.Deps, live: map[calls.ID]*live{}} // the next one of the process n9
-		life.Node, life.Scratch = "n9", t.TempDir()
+		life.Node = "n9"
+		scratch := t.TempDir()
 		add := func() calls.Call {
 			c, err := l.Calls.Create(t.Context(), l.DB, calls.NewCall{Owner: l.owner, Type: calls.Inbound, AssistantName: "D", Currency: "USD", Node: "n9", Lease: lease})
 			l.must(err)
@@ -345,8 +348,8 @@ func TestCrash(t *testing.T) {
 		l.must(err)
 		_, err = l.DB.Exec(t.Context(), `UPDATE call_events SET at_real = $1 WHERE call_id = $2 AND type = 'call.state'`, db.At(answered), talked.ID)
 		l.must(err)
-		tape := cutOff(t, life.Scratch, talked.ID, now.Add(-25*time.Second))
-		life.began = time.Now()
+		tape := cutOff(t, scratch, talked.ID, now.Add(-25*time.Second))
+		life.began, life.Recordings = time.Now(), recordings.New(l.DB, l.Calls, l, scratch, l.Log)
 		l.must(life.Recover(t.Context()))
 		l.until(func(c calls.Call) bool { return c.ID == talked.ID && c.Status == calls.Completed })
 		for id, want := range map[calls.ID]calls.Status{rang.ID: calls.Failed, talked.ID: calls.Completed} {

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"parley/assistants"
+	"parley/calllog"
 	"parley/calls"
 	"parley/lines"
+	"parley/recordings"
 	"parley/safe"
 	"parley/voice"
 )
@@ -30,8 +32,8 @@ func (s *Switchboard) converse(l *live, leg lines.Leg, a assistants.Assistant) {
 	cfg, parts := l.cfg, l.parts
 	cfg.Funds = seconds(call.Paid)
 	media := leg.Media()
-	rec := s.newRecorder(call)
-	parts.Observe = rec.observe
+	rec := s.Logs.Open(s.ctx, call.ID)
+	parts.Observe = rec.Observe
 	hung := make(chan struct{})
 	parts.Ended = func(voice.Reason) {
 		safe.Go("hang-up", func() {
@@ -39,33 +41,33 @@ func (s *Switchboard) converse(l *live, leg lines.Leg, a assistants.Assistant) {
 			s.hangUp(leg)
 		})
 	}
-	tap := &tap{media: media}
-	var tape *tape
-	if a.Fields.Record.V && s.Files != nil {
-		if tape, err = s.startTape(call.ID, media.Rate()); err != nil {
+	tap := recordings.NewTap(media)
+	var tape *recordings.Tape
+	if a.Fields.Record.V {
+		if tape, err = s.Recordings.Start(call.ID, media.Rate()); err != nil {
 			s.Log.Error("recording not started", "call", call.ID, "error", err)
 		} else {
-			tap.record(tape)
+			tap.Record(tape)
 		}
 	}
 	session := voice.New(cfg, media, parts)
 	l.open(session, rec, tap)
-	s.relayIfWatched(l)
 	report := session.Run(l.ctx)
 	<-hung
 	l.open(nil, nil, nil)
 	over := s.over(report, call, leg)
 	if tape != nil {
-		over.Recording = s.keepTape(tape, call)
+		over.Recording = s.Recordings.Keep(tape, call.ID)
 	}
-	s.wrapUp(l, over, rec.finish()...)
+	s.wrapUp(l, over, rec.Finish()...)
 }
 
 // open makes the conversation reachable for control, and unreachable with nils.
-func (l *live) open(session *voice.Session, rec *recorder, tap *tap) {
+func (l *live) open(session *voice.Session, rec *calllog.Log, tap *recordings.Tap) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.session, l.record, l.tap = session, rec, tap
+	l.mu.Unlock()
+	l.relay.From(rec)
 }
 
 // sendDigits presses keys in the conversation.

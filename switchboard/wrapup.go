@@ -28,7 +28,7 @@ type callArgs struct {
 func (s *Switchboard) registerJobs() {
 	s.Jobs.Register(kindSettle, jobs.Options{Queue: "calls", Timeout: 2 * time.Minute, MaxAttempts: 20}, s.settleJob)
 	s.Jobs.Register(kindDial, jobs.Options{Queue: Dialling, Timeout: time.Minute, MaxAttempts: 5}, s.dialJob)
-	s.Jobs.Every("calls.asks", time.Hour, s.purgeAsks)
+	s.Jobs.Every("calls.asks", time.Hour, s.Asks.Purge)
 }
 
 // later queues what follows the end of a call.

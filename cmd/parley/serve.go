@@ -5,15 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 	"parley/api"
 	"parley/app"
 	"parley/blobs"
@@ -25,6 +22,11 @@ import (
 	"parley/ssrf"
 	"parley/switchboard"
 	"parley/wire"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 )
 
 // lastJobs is how long jobs may go on when calls and requests are over; they go back into the queue.
@@ -189,7 +191,17 @@ func (s *server) surface(ctx context.Context) error {
 		slog.Warn("no console", "error", err)
 	}
 	s.api = api.New(s.app.Deps)
+	if s.app.Switchboard.Dialer != nil {
+		s.background = append(s.background, s.answerOthers)
+	}
 	return nil
+}
+
+// answerOthers answers what other processes ask of the calls of this one.
+func (s *server) answerOthers(ctx context.Context) error {
+	all := s.app.Switchboard.Answers()
+	maps.Copy(all, s.api.Answers())
+	return s.app.Asks.Serve(ctx, all, s.app.Switchboard.Open)
 }
 
 // run listens, tells where, and works until ctx ends; then nothing new is taken and what runs may finish.

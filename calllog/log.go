@@ -1,7 +1,10 @@
-package switchboard
+// Package calllog writes what happens in a conversation into the log of its call while it goes on, many calls in one
+// transaction, and shows it to those who watch, in this process and in others.
+package calllog
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -11,11 +14,26 @@ import (
 	"parley/voice"
 )
 
-// recorder carries the events of one conversation to the scribe, who writes them into its log, and to those who watch.
-type recorder struct {
-	board *Switchboard
-	call  calls.ID
-	busy  sync.Mutex // held while the scribe writes
+// Logs is the room.
+type Logs struct {
+	db     *db.DB
+	calls  *calls.Calls
+	log    *slog.Logger
+	scribe *scribe
+}
+
+// New opens the room.
+func New(d *db.DB, c *calls.Calls, log *slog.Logger) *Logs {
+	l := &Logs{db: d, calls: c, log: log}
+	l.scribe = newScribe(l)
+	return l
+}
+
+// Log carries the events of one conversation to the scribe, who writes them down, and to those who watch.
+type Log struct {
+	logs *Logs
+	call calls.ID
+	busy sync.Mutex // held while the scribe writes
 
 	mu       sync.Mutex
 	seq      int64
@@ -37,27 +55,27 @@ type Watched struct {
 	Data any
 }
 
-// newRecorder begins after what the log holds already; from now on it is the only one that writes to it.
-func (s *Switchboard) newRecorder(c calls.Call) *recorder {
-	r := &recorder{board: s, call: c.ID}
-	known, err := s.Calls.Events(s.ctx, s.DB, c.ID)
+// Open goes on after what the log of a call holds already; until Finish nobody else writes to it.
+func (l *Logs) Open(ctx context.Context, call calls.ID) *Log {
+	r := &Log{logs: l, call: call}
+	known, err := l.calls.Events(ctx, l.db, call)
 	if err != nil {
-		s.Log.Error("log of a call not read: its events are numbered from 1", "call", c.ID, "error", err)
+		l.log.Error("log of a call not read: its events are numbered from 1", "call", call, "error", err)
 	}
 	r.seq = int64(len(known))
-	s.scribe.join(r)
+	l.scribe.join(r)
 	return r
 }
 
-// observe takes one event. It runs on the conversation's goroutine and does not wait.
-func (r *recorder) observe(e voice.Event) {
+// Observe takes one event. It runs on the conversation's goroutine and does not wait.
+func (r *Log) Observe(e voice.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	w := Watched{At: e.At, Type: e.Type, Data: e.Data}
 	if !e.Live {
 		made, err := calls.MakeEvent(e.At, e.Type, e.Data)
 		if err != nil {
-			r.board.Log.Error("event not encoded", "type", e.Type, "error", err)
+			r.logs.log.Error("event not encoded", "type", e.Type, "error", err)
 			return
 		}
 		r.seq++
@@ -74,7 +92,7 @@ func (r *recorder) observe(e voice.Event) {
 }
 
 // say follows the transcript.
-func (r *recorder) say(e voice.Event) {
+func (r *Log) say(e voice.Event) {
 	switch d := e.Data.(type) {
 	case voice.UserTurn:
 		r.entries = append(r.entries, calls.Entry{Text: d.Text, At: e.At.UnixMicro()})
@@ -93,14 +111,14 @@ func (r *recorder) say(e voice.Event) {
 }
 
 // hurry has what gathered written soon.
-func (r *recorder) hurry() {
+func (r *Log) hurry() {
 	r.urgent = true
-	r.board.scribe.hurry()
+	r.logs.scribe.hurry()
 }
 
 // note is what of a conversation has to be written.
 type note struct {
-	*recorder
+	*Log
 	events   []calls.Event
 	entries  []calls.Entry
 	spoke    bool
@@ -108,8 +126,8 @@ type note struct {
 	answered calls.AnsweredBy // empty = not known now
 }
 
-// take returns what has gathered, false when that is nothing or not urgent. Until done the recorder is busy.
-func (r *recorder) take(urgent bool) (note, bool) {
+// take returns what has gathered, false when that is nothing or not urgent. Until done the log is busy.
+func (r *Log) take(urgent bool) (note, bool) {
 	r.busy.Lock()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -126,18 +144,18 @@ func (r *recorder) take(urgent bool) (note, bool) {
 }
 
 func (n note) write(ctx context.Context, tx *db.Tx) error {
-	if err := n.board.Calls.Log(ctx, tx, n.call, n.events); err != nil {
+	if err := n.logs.calls.Log(ctx, tx, n.call, n.events); err != nil {
 		return err
 	}
 	if n.answered != "" {
-		if err := n.board.Calls.SetAnsweredBy(ctx, tx, n.call, n.answered); err != nil {
+		if err := n.logs.calls.SetAnsweredBy(ctx, tx, n.call, n.answered); err != nil {
 			return err
 		}
 	}
 	if !n.changed {
 		return nil
 	}
-	return n.board.Calls.SetTranscript(ctx, tx, n.call, n.entries, n.spoke)
+	return n.logs.calls.SetTranscript(ctx, tx, n.call, n.entries, n.spoke)
 }
 
 // done ends what take began. What was not written stays for the next time.
@@ -146,25 +164,25 @@ func (n note) done(written bool) {
 	if written {
 		n.pending = n.pending[len(n.events):]
 	} else {
-		n.recorder.changed = n.recorder.changed || n.changed
-		if n.recorder.answered == "" {
-			n.recorder.answered = n.answered
+		n.Log.changed = n.Log.changed || n.changed
+		if n.Log.answered == "" {
+			n.Log.answered = n.answered
 		}
 	}
 	n.mu.Unlock()
 	n.busy.Unlock()
 }
 
-// flush writes what has gathered now.
-func (r *recorder) flush() {
+// Flush writes what has gathered now.
+func (r *Log) Flush() {
 	if n, ok := r.take(false); ok {
-		r.board.scribe.write([]note{n})
+		r.logs.scribe.write([]note{n})
 	}
 }
 
-// finish ends the writing; what is left goes with the end of the call.
-func (r *recorder) finish() []calls.Event {
-	r.board.scribe.leave(r)
+// Finish ends the writing; what is left goes with the end of the call.
+func (r *Log) Finish() []calls.Event {
+	r.logs.scribe.leave(r)
 	r.busy.Lock() // whatever is being written is written
 	defer r.busy.Unlock()
 	r.mu.Lock()
@@ -176,8 +194,8 @@ func (r *recorder) finish() []calls.Event {
 	return r.pending
 }
 
-// watch delivers events from now on; seq is the number of the last one before. The channel is closed at the end.
-func (r *recorder) watch() (events <-chan Watched, seq int64, stop func()) {
+// Watch delivers events from now on; seq is the number of the last one before. The channel is closed at the end.
+func (r *Log) Watch() (events <-chan Watched, seq int64, stop func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := make(chan Watched, 256)

@@ -1,4 +1,4 @@
-package switchboard
+package calllog
 
 import (
 	"context"
@@ -13,11 +13,11 @@ import (
 // scribe writes the logs and transcripts of all conversations of the process, many in one transaction: a commit costs a
 // database the same for one line as for a hundred. It works while there are conversations.
 type scribe struct {
-	board *Switchboard
+	logs  *Logs
 	haste chan struct{} // a transcript has changed
 
 	mu      sync.Mutex
-	open    map[*recorder]struct{}
+	open    map[*Log]struct{}
 	writing bool
 	over    chan struct{} // closed when nobody is left; made anew with the next conversation
 }
@@ -28,12 +28,12 @@ const (
 	together  = 32                     // conversations in one transaction: others wait for the database meanwhile
 )
 
-func newScribe(s *Switchboard) *scribe {
-	return &scribe{board: s, haste: make(chan struct{}, 1), open: map[*recorder]struct{}{}}
+func newScribe(l *Logs) *scribe {
+	return &scribe{logs: l, haste: make(chan struct{}, 1), open: map[*Log]struct{}{}}
 }
 
 // join has a conversation written from now on.
-func (s *scribe) join(r *recorder) {
+func (s *scribe) join(r *Log) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open[r] = struct{}{}
@@ -45,7 +45,7 @@ func (s *scribe) join(r *recorder) {
 }
 
 // leave ends that; the scribe may still be at it.
-func (s *scribe) leave(r *recorder) {
+func (s *scribe) leave(r *Log) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if delete(s.open, r); len(s.open) == 0 && s.writing {
@@ -88,7 +88,7 @@ func (s *scribe) run(over <-chan struct{}) {
 // round writes what has gathered everywhere, or only where it is urgent.
 func (s *scribe) round(urgent bool) {
 	s.mu.Lock()
-	all := make([]*recorder, 0, len(s.open))
+	all := make([]*Log, 0, len(s.open))
 	for r := range s.open {
 		all = append(all, r)
 	}
@@ -122,7 +122,7 @@ func (s *scribe) write(notes []note) {
 
 func (s *scribe) done(n note, err error) {
 	if err != nil {
-		s.board.Log.Error("events not recorded", "call", n.call, "error", err)
+		s.logs.log.Error("events not recorded", "call", n.call, "error", err)
 	}
 	n.done(err == nil)
 }
@@ -130,7 +130,7 @@ func (s *scribe) done(n note, err error) {
 func (s *scribe) commit(notes []note) error {
 	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
 	defer stop()
-	return s.board.DB.Do(ctx, func(tx *db.Tx) error {
+	return s.logs.db.Do(ctx, func(tx *db.Tx) error {
 		for _, n := range notes {
 			if err := n.write(ctx, tx); err != nil {
 				return err

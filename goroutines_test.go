@@ -21,14 +21,7 @@ var bare = map[string]string{
 	"lines/media/bench/load.go":   "a tool for measuring",
 	"sim/load/load.go":            "a tool for measuring",
 
-	"lines/media/pacer.go":   "the media plane: the process is of no use without it",
-	"lines/media/receive.go": "tells the owner of a line that nothing comes any more",
-	"lines/media/record.go":  "writes samples to a file",
-	"lines/media/socket.go":  "reads packets",
-	"lines/sip/inbound.go":   "tells the owner of a line that the caller gave up",
-	"lines/sip/listen.go":    "reads packets; what they cause is caught in handle",
-	"lines/sip/sip.go":       "reads packets; what they cause is caught in handle",
-	"lines/web/leg.go":       "tells the owner of a line that it is gone",
+	"lines/web/leg.go": "tells the owner of a line that it is gone",
 }
 
 // A panic in a goroutine that nobody catches ends the process and every call with it, so goroutines are started by

@@ -1,12 +1,14 @@
 package media
 
 import (
+	"errors"
 	"runtime"
 	"slices"
 	"sync/atomic"
 	"time"
 
 	"parley/audio"
+	"parley/safe"
 )
 
 const (
@@ -26,15 +28,16 @@ type pacer struct {
 	gone     chan struct{}
 	size     atomic.Int32 // streams, those on their way included
 
-	slot    [slots][]*Stream
-	at      int   // the slot whose turn it is
-	frame   int64 // 20 ms periods since the start
-	seed    uint32
-	packet  [maxPacket]byte
-	pcm     [maxFrame]int16
-	group   group
-	skipped atomic.Int64 // frames not caught up with
-	late    atomic.Int64 // worst lateness in nanoseconds since it was last read
+	slot      [slots][]*Stream
+	at        int   // the slot whose turn it is
+	frame     int64 // 20 ms periods since the start
+	seed      uint32
+	packet    [maxPacket]byte
+	pcm       [maxFrame]int16
+	group     group
+	listening *Stream      // whose sound the detectors are given
+	skipped   atomic.Int64 // frames not caught up with
+	late      atomic.Int64 // worst lateness in nanoseconds since it was last read
 }
 
 // command adds a stream to the pacer, takes it away, or says that it has something to say for the first time.
@@ -48,7 +51,7 @@ func newPacer(plane *Plane, realtime bool) *pacer {
 		plane: plane, realtime: realtime, epoch: time.Now(), cname: plane.cname, seed: uint32(time.Now().UnixNano()) | 1,
 		commands: make(chan command, 256), quit: make(chan struct{}), gone: make(chan struct{}),
 	}
-	go p.run()
+	safe.Go("media pacer", p.run)
 	return p
 }
 
@@ -76,7 +79,15 @@ func (p *pacer) run() {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 	}
-	for p.idle() {
+	for !safe.Run("media pacer", p.pace) { // what is left of a panic in it that was no stream's
+		time.Sleep(slotDur)
+	}
+	safe.Run("media pacer", p.end)
+}
+
+// pace gives the streams their turns until the pacer has to stop.
+func (p *pacer) pace() {
+	for p.busy() || p.idle() {
 		deadline := time.Now()
 		for slot := 0; p.busy(); slot = (slot + 1) % slots {
 			deadline = p.wait(deadline.Add(slotDur))
@@ -88,7 +99,6 @@ func (p *pacer) run() {
 			p.turn(p.slot[slot], time.Now())
 		}
 	}
-	p.end()
 }
 
 // idle waits while there is no stream. It is false when the pacer has to stop.
@@ -143,18 +153,52 @@ func (p *pacer) wait(deadline time.Time) time.Time {
 // turn is one slot: all packets first, then the detectors, then what others wait for.
 func (p *pacer) turn(streams []*Stream, now time.Time) {
 	for _, s := range streams {
-		s.reconfigure(now)
-		s.receive(p, now)
-		s.send(p, now)
+		s.alone(func() {
+			s.reconfigure(now)
+			s.receive(p, now)
+			s.send(p, now)
+		})
 	}
-	p.listen(streams)
+	p.listening = nil
+	if !safe.Run("voice detection", func() { p.listen(streams) }) {
+		p.detectionFailed()
+	}
 	for _, s := range streams {
-		if (p.frame+s.first)%25 == 0 {
-			s.hearRTCP(p, now)
-			s.report(p, now, false)
-		}
-		s.handOver()
+		s.alone(func() {
+			if (p.frame+s.first)%25 == 0 {
+				s.hearRTCP(p, now)
+				s.report(p, now, false)
+			}
+			s.handOver()
+		})
 	}
+}
+
+// errBroken ends a stream that cannot go on.
+var errBroken = errors.New("the media stream failed")
+
+// alone runs what concerns one stream. A panic ends that stream: it is left out from then on, and its owner is told.
+func (s *Stream) alone(work func()) {
+	if !s.broken && !safe.Run("media stream", work) {
+		s.fail()
+	}
+}
+
+func (s *Stream) fail() {
+	s.broken = true
+	if tell := s.cfg.OnTimeout; tell != nil {
+		safe.Go("media stream", func() { tell(errBroken) })
+	}
+}
+
+// detectionFailed ends the streams that were worked on.
+func (p *pacer) detectionFailed() {
+	for _, s := range append(p.group.streams[:p.group.n:p.group.n], p.listening) {
+		if s != nil && !s.broken {
+			s.fail()
+		}
+	}
+	p.group = group{}
 }
 
 // listen runs the detectors over every full window, several streams at a time where they can work together.
@@ -163,6 +207,10 @@ func (p *pacer) listen(streams []*Stream) {
 	for more := true; more; {
 		more = false
 		for _, s := range streams {
+			if s.broken {
+				continue
+			}
+			p.listening = s
 			if s.ear.full() {
 				s.ear.rest(s.speechThreshold(), s.post)
 			}
@@ -273,7 +321,7 @@ func (p *pacer) add(s *Stream, now time.Time) {
 func (p *pacer) remove(s *Stream, now time.Time) {
 	p.take(s)
 	p.size.Add(-1)
-	s.finish(p, now)
+	safe.Run("media stream", func() { s.finish(p, now) })
 }
 
 // end closes what is left.

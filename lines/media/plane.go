@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"parley/audio"
+	"parley/safe"
 )
 
 // Options say how a plane is built.
@@ -29,7 +30,7 @@ type Plane struct {
 	cname      string
 	phones     []*pacer
 	browsers   []*pacer
-	background sync.WaitGroup // recorders
+	background safe.Group // recorders
 
 	gate   sync.Mutex // between start and Close
 	closed bool

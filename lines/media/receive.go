@@ -7,6 +7,7 @@ import (
 	"parley/audio"
 	"parley/audio/rtp"
 	"parley/lines"
+	"parley/safe"
 )
 
 const (
@@ -88,7 +89,7 @@ func (s *Stream) checkAlive(now time.Time) {
 	}
 	in.timedOut = true
 	if c.OnTimeout != nil {
-		go c.OnTimeout(lines.ErrMediaTimeout)
+		safe.Go("media timeout", func() { c.OnTimeout(lines.ErrMediaTimeout) })
 	}
 }
 

@@ -3,11 +3,11 @@ package media
 import (
 	"encoding/binary"
 	"io"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"parley/audio/rtp"
+	"parley/safe"
 )
 
 const (
@@ -46,9 +46,12 @@ type block struct {
 	pcm     [blockLen]int16
 }
 
-func newRecorder(w io.WriteCloser, rate int, wg *sync.WaitGroup) *recorder {
+func newRecorder(w io.WriteCloser, rate int, wg *safe.Group) *recorder {
 	r := &recorder{w: w, rate: rate, stop: make(chan struct{}), page: make([]int16, 2*2*rate)}
-	wg.Go(r.run)
+	wg.Go("recording", func() {
+		defer w.Close() // whoever waits for the end of the recording does not wait for ever
+		r.run()
+	})
 	return r
 }
 
@@ -83,7 +86,6 @@ func (r *recorder) run() {
 		case <-r.stop:
 			r.drain()
 			r.flush(r.newest)
-			_ = r.w.Close()
 			return
 		}
 	}

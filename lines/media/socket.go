@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"sync/atomic"
 	"time"
+
+	"parley/safe"
 )
 
 // socket moves the packets of one stream. All methods but close belong to the pacer and never block.
@@ -73,7 +75,7 @@ func listenUDP(addr netip.AddrPort) (socket, error) {
 		return nil, err
 	}
 	s := &udpSocket{conn: conn, done: make(chan struct{})}
-	go s.read()
+	safe.Go("media socket", s.read)
 	return s, nil
 }
 

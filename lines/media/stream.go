@@ -56,7 +56,8 @@ type Stream struct {
 	ear     ear
 	record  *recorder
 	pending [16]lines.Event
-	waiting int // events in pending
+	waiting int  // events in pending
+	broken  bool // a panic ended it
 }
 
 // counters are written by the pacer and read by Stats.
@@ -322,7 +323,7 @@ func (s *Stream) handEvents() {
 
 // finish ends everything. Pacer only, once.
 func (s *Stream) finish(p *pacer, now time.Time) {
-	s.report(p, now, true)
+	s.alone(func() { s.report(p, now, true) })
 	s.socket.close()
 	if s.rtcp != nil {
 		s.rtcp.close()

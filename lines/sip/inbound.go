@@ -11,6 +11,7 @@ import (
 	"github.com/emiago/sipgo/sip"
 
 	"parley/lines"
+	"parley/safe"
 )
 
 // onInvite is an INVITE outside of any dialog: prove whose it is, ask where it goes, and make it a leg.
@@ -295,7 +296,7 @@ func (s *Server) serve(ctx context.Context, l *Leg, tx sip.ServerTransaction, un
 	finished := make(chan struct{})
 	l.answeredOnce = sync.OnceFunc(func() { close(finished) })
 	l.start()
-	cancelled := func(*sip.Request) { go l.post(l.abandoned) }
+	cancelled := func(*sip.Request) { safe.Go("sip cancel", func() { l.post(l.abandoned) }) }
 	if !tx.OnCancel(cancelled) || errors.Is(ctx.Err(), context.Canceled) {
 		l.post(l.abandoned)
 	}
@@ -305,7 +306,7 @@ func (s *Server) serve(ctx context.Context, l *Leg, tx sip.ServerTransaction, un
 		}
 	})
 	s.spawn(func() {
-		if !s.safely(func() { s.cfg.OnCall(l) }) {
+		if !safe.Run("sip call", func() { s.cfg.OnCall(l) }) {
 			l.post(l.fail)
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"parley/lines"
+	"parley/safe"
 )
 
 // state of a leg.
@@ -101,8 +102,8 @@ func (l *Leg) run() {
 	for l.state != over {
 		select {
 		case f := <-l.mail:
-			if !l.s.safely(f) {
-				l.s.safely(l.fail)
+			if !safe.Run("sip leg", f) {
+				safe.Run("sip leg", l.fail)
 				l.state = over
 			}
 		case <-l.s.ctx.Done():

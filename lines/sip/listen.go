@@ -90,7 +90,7 @@ func (s *Server) serveUDP(sock socket, ready func()) {
 	for {
 		w := &udpWindow{UDPConn: sock.udp, s: s, seen: map[string]struct{}{},
 			began: make(chan struct{}), full: make(chan struct{}), retired: make(chan struct{})}
-		s.readers.Go(func() { s.safely(func() { _ = s.server.ServeUDP(w) }) })
+		s.readers.Go("sip reader", func() { _ = s.server.ServeUDP(w) })
 		select {
 		case <-w.began:
 		case <-s.ctx.Done():

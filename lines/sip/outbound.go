@@ -10,6 +10,7 @@ import (
 	"github.com/emiago/sipgo/sip"
 
 	"parley/lines"
+	"parley/safe"
 )
 
 var _ lines.Dialer = (*Server)(nil)
@@ -267,7 +268,7 @@ func (s *Server) remember(id dialogID, ack *sip.Request) {
 
 // onStrayResponse gets answers no transaction waits for: repeated 200s, and those of further phones a proxy rang (RFC 3261 §13.2.2.4).
 func (s *Server) onStrayResponse(res *sip.Response) {
-	s.safely(func() { s.strayResponse(res) })
+	safe.Run("sip response", func() { s.strayResponse(res) })
 }
 
 func (s *Server) strayResponse(res *sip.Response) {

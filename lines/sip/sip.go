@@ -9,7 +9,6 @@ import (
 	"crypto/tls"
 	"log/slog"
 	"net/netip"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,6 +19,7 @@ import (
 
 	"parley/lines"
 	"parley/lines/media"
+	"parley/safe"
 )
 
 // Config is what a Server needs to know.
@@ -79,8 +79,8 @@ type Server struct {
 
 	ctx      context.Context // ends with Close
 	stop     context.CancelFunc
-	wg       sync.WaitGroup // everything that sends
-	readers  sync.WaitGroup
+	wg       safe.Group // everything that sends
+	readers  safe.Group
 	halted   chan struct{} // closed when sipgo has stopped
 	closed   bool          // under mu: nothing may be spawned any more
 	draining atomic.Bool
@@ -138,19 +138,19 @@ func start(cfg Config, tune ...func(*Server)) (*Server, error) {
 	for _, sock := range s.sockets {
 		if sock.udp != nil {
 			ready := make(chan struct{})
-			s.readers.Go(func() { s.safely(func() { s.serveUDP(sock, func() { close(ready) }) }) })
+			s.readers.Go("sip reader", func() { s.serveUDP(sock, func() { close(ready) }) })
 			<-ready
 			continue
 		}
 		l := &guardedListener{Listener: sock.tcp, s: s, conns: map[netip.Addr]int{}}
-		s.readers.Go(func() { s.safely(func() { _ = s.server.ServeTCP(l) }) })
+		s.readers.Go("sip listener", func() { _ = s.server.ServeTCP(l) })
 	}
 	var registering context.Context
 	registering, s.unregister = context.WithCancel(s.ctx)
 	s.unregistered = make(chan struct{})
-	s.wg.Go(func() {
+	s.wg.Go("sip registrations", func() {
 		defer close(s.unregistered)
-		s.safely(func() { s.keepRegistered(registering) })
+		safe.Loop(registering, "sip registrations", s.keepRegistered)
 	})
 	return s, nil
 }
@@ -215,9 +215,9 @@ func (s *Server) Close(ctx context.Context) error {
 	defer cancel()
 	s.Drain()
 	s.unregister()
-	var wg sync.WaitGroup
+	var wg safe.Group
 	for _, l := range s.allLegs() {
-		wg.Go(func() { _ = l.Hangup(ctx) })
+		wg.Go("sip hang-up", func() { _ = l.Hangup(ctx) })
 	}
 	wg.Wait()
 	<-s.unregistered
@@ -242,21 +242,9 @@ func (s *Server) spawn(f func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
-		s.wg.Go(func() { s.safely(f) })
+		s.wg.Go("sip", f)
 	}
 	return !s.closed
-}
-
-// safely runs f. A panic in it is logged and costs no more than what f was about; it reports whether there was none.
-func (s *Server) safely(f func()) (ok bool) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.log.Error("sip: panic", "panic", p, "stack", string(debug.Stack()))
-			ok = false
-		}
-	}()
-	f()
-	return true
 }
 
 func (s *Server) closeSockets() {
@@ -283,7 +271,7 @@ func (s *Server) leg(id dialogID) *Leg {
 
 // handle is behind every request: the gate first, then the method. A panic costs one transaction.
 func (s *Server) handle(req *sip.Request, tx sip.ServerTransaction) {
-	if !s.safely(func() { s.serveRequest(req, tx) }) {
+	if !safe.Run("sip request", func() { s.serveRequest(req, tx) }) {
 		tx.Terminate()
 	}
 }

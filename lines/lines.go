@@ -129,6 +129,7 @@ type Media interface {
 // Stats counts packets and frames of one leg.
 type Stats struct {
 	Received, Lost, Late, Sent, Discarded int64
+	Refused                               int64         // packets of others than the far end, among the discarded
 	Dry                                   int64         // packets that a playout buffer of 60 ms would have waited for in vain
 	Jitter                                time.Duration // RFC 3550 §6.4.1
 }
@@ -147,6 +148,7 @@ const (
 	HeldOff                      // and took us back
 	SpeechFaded                  // the far end made no sound for a window, at the end of speech or inside it; At is the last sound
 	SpeechBack                   // it goes on, without having been taken for over; SpeechEnd may come instead
+	Refused                      // audio of somebody else than the far end came, and is not heard; once
 	PlayStart                    // the first sample of an utterance (queued after silence or Clear) was sent; Pos is its position
 )
 

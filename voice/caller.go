@@ -66,6 +66,8 @@ func (s *Session) notice(ev lines.Event) {
 		s.held = true
 	case lines.HeldOff:
 		s.held = false
+	case lines.Refused:
+		s.warn("media", "Sound from an address that the other side did not name is refused.")
 	}
 }
 

@@ -68,7 +68,8 @@ type Config struct {
 	DTMFPayload uint8 // telephone-event payload type; 0 = not negotiated
 	DTMFClock   int   // its rtpmap rate in Hz; 0 = Codec.Clock()
 
-	Remote     netip.AddrPort // where the far end wants audio (its c= and m= lines); unset = wait for its first packet
+	Remote     netip.AddrPort // where the far end wants audio (its c= and m= lines); unset = not known yet
+	Peer       netip.Addr     // where its signalling comes from; unset = not known. Audio of nobody else is heard: see source
 	RTCPRemote netip.AddrPort // its a=rtcp: line; unset = port of Remote + 1
 	RTCPMux    bool           // RTCP on the RTP port (RFC 5761)
 	Direction  Direction

@@ -13,7 +13,8 @@ import (
 const (
 	comfortNoise = 13                     // payload type of RFC 3389
 	takeover     = 200 * time.Millisecond // a second SSRC of the same peer is heard after that much silence of the first
-	yieldFor     = 2 * time.Second        // a source other than the signalled address and port gives way to it
+	yieldFor     = 2 * time.Second        // a source other than the signalled one is shut in no sooner
+	nuisance     = 100                    // packets refused since the latch that have the socket shut to all but the peer
 	stallAfter   = 40 * time.Millisecond  // a packet held back for a missing one waits no longer
 	fillAfter    = 100 * time.Millisecond // silence stands in for a far end that sends nothing
 	fillLost     = 5                      // frames concealed in one go; the silence above stands for the rest
@@ -24,9 +25,12 @@ const (
 // receiver is the far end's half of a stream.
 type receiver struct {
 	latched   bool
-	fixed     bool      // to peer for good
+	fixed     bool      // to peer, as long as the description stays
 	since     time.Time // of the latch
 	peer      netip.AddrPort
+	belief    source // in peer
+	refused   int    // packets of others since the latch
+	warned    bool   // Refused was raised
 	ssrc      uint32
 	first     bool      // something was heard
 	alive     time.Time // last packet
@@ -42,7 +46,7 @@ type receiver struct {
 }
 
 func (r *receiver) unlatch() {
-	r.latched = false
+	r.latched, r.belief = false, refused
 	r.order.Reset()
 }
 
@@ -123,23 +127,23 @@ func (s *Stream) packet(p *pacer, b []byte, from netip.AddrPort, at time.Time) {
 	}
 }
 
-// ours tells whether a packet is from the far end we talk to, and latches to it when it is the first.
+// ours tells whether a packet is from the far end we talk to. It latches to the first source that may be it, and to a
+// better one whenever that speaks up.
 func (s *Stream) ours(h rtp.Header, from netip.AddrPort, at time.Time) bool {
 	in, c := &s.in, s.cfg
 	known := h.PayloadType == c.PayloadType || h.PayloadType == c.DTMFPayload && c.DTMFPayload != 0
+	belief := c.source(from)
 	switch {
-	case !in.latched:
-		if !known || !mayBe(c.Remote, from) {
-			return false
+	case belief == refused:
+		s.refuse(at)
+		return false
+	case belief > in.belief:
+		if known {
+			s.latch(h, from, belief, at)
 		}
-		s.latch(h, from, at)
-		return true
+		return known
 	case from != in.peer:
-		if !known || in.fixed || from != c.Remote {
-			return false
-		}
-		s.latch(h, from, at) // the signalled port itself, after another one of its address
-		return true
+		return false
 	case h.SSRC != in.ssrc:
 		if !known || at.Sub(in.alive) < takeover {
 			return false
@@ -147,23 +151,62 @@ func (s *Stream) ours(h rtp.Header, from netip.AddrPort, at time.Time) bool {
 		in.ssrc = h.SSRC
 		in.order.Reset()
 	}
-	if !in.fixed && at.Sub(in.since) > yieldFor {
-		s.fix()
-	}
 	return known || h.PayloadType == comfortNoise
 }
 
-// mayBe tells whether the first packet may come from there: from the signalled address, or from anywhere when that
-// address is unknown or private, as phones behind NAT write it.
-func mayBe(signalled, from netip.AddrPort) bool {
-	a := signalled.Addr()
-	return !from.IsValid() || !signalled.IsValid() || a.IsUnspecified() || a.Unmap() == from.Addr() || a.IsPrivate() || a.IsLinkLocalUnicast()
+// source tells how much there is to believe that packets from somewhere are the far end's.
+type source uint8
+
+// The better of two sources is the one that is heard.
+const (
+	refused   source = iota // anybody
+	otherPort               // another port of the signalling peer, behind NAT
+	peerPort                // the signalled port of the signalling peer
+	otherFrom               // another port of the signalled address
+	signalled               // the signalled address and port, or a transport's only source
+)
+
+func (c *Config) source(from netip.AddrPort) source {
+	switch addr := from.Addr(); {
+	case !from.IsValid() || from == c.Remote:
+		return signalled
+	case addr == c.Remote.Addr():
+		return otherFrom
+	case addr != c.Peer:
+		return refused
+	case from.Port() == c.Remote.Port():
+		return peerPort
+	case !c.Remote.IsValid() || hidden(c.Remote.Addr()):
+		return otherPort
+	}
+	return refused
 }
 
-func (s *Stream) latch(h rtp.Header, from netip.AddrPort, at time.Time) {
+var sharedSpace = netip.MustParsePrefix("100.64.0.0/10") // RFC 6598: carrier-grade NAT
+
+// hidden tells whether an address is one that only those behind the same router know, as phones behind NAT write theirs.
+func hidden(a netip.Addr) bool {
+	return a.IsUnspecified() || a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() || sharedSpace.Contains(a)
+}
+
+// refuse counts a packet of a stranger, tells of the first, and shuts the socket to strangers that do not stop.
+func (s *Stream) refuse(at time.Time) {
 	in := &s.in
-	in.latched, in.peer, in.ssrc = true, from, h.SSRC
-	in.fixed, in.since = false, at
+	s.count.refused.Add(1)
+	if !in.warned {
+		in.warned = true
+		s.post(lines.Event{Kind: lines.Refused, At: at, Pos: s.out.position})
+	}
+	if in.refused++; in.refused >= nuisance && in.latched && !in.fixed && (in.belief == signalled || at.Sub(in.since) > yieldFor) {
+		in.fixed = true
+		s.socket.setPeer(in.peer, true)
+	}
+}
+
+func (s *Stream) latch(h rtp.Header, from netip.AddrPort, belief source, at time.Time) {
+	in := &s.in
+	in.latched, in.peer, in.belief, in.ssrc = true, from, belief, h.SSRC
+	in.fixed, in.since, in.refused = false, at, 0
 	in.order.Reset()
 	if from.IsValid() {
 		s.socket.setPeer(from, false)
@@ -171,19 +214,10 @@ func (s *Stream) latch(h rtp.Header, from netip.AddrPort, at time.Time) {
 			s.rtcp.setPeer(netip.AddrPortFrom(from.Addr(), from.Port()+1), false)
 		}
 	}
-	if from == s.cfg.Remote || !from.IsValid() {
-		s.fix()
-	}
 	if !in.first {
 		in.first, in.sound = true, at
 		s.post(lines.Event{Kind: lines.FirstIn, At: at, Pos: s.out.position})
 	}
-}
-
-// fix makes the latched peer the only one for good.
-func (s *Stream) fix() {
-	s.in.fixed = true
-	s.socket.setPeer(s.in.peer, true)
 }
 
 func (s *Stream) popHeld(p *pacer, at time.Time, force bool) {

@@ -62,8 +62,8 @@ type Stream struct {
 
 // counters are written by the pacer and read by Stats.
 type counters struct {
-	received, lost, late, dry, sent, discarded, dropped atomic.Int64
-	jitter, roundTrip                                   atomic.Int64 // nanoseconds
+	received, lost, late, dry, sent, discarded, refused, dropped atomic.Int64
+	jitter, roundTrip                                            atomic.Int64 // nanoseconds
 }
 
 func newStream(c Config, d func(rate int) audio.Detector) (*Stream, error) {
@@ -98,6 +98,7 @@ func (c *Config) check() error {
 	if c.Codec == Opus && (c.Encoder == nil || c.Decoder == nil) {
 		return errors.New("media: Opus without an encoder and a decoder")
 	}
+	c.Remote, c.Peer = netip.AddrPortFrom(c.Remote.Addr().Unmap(), c.Remote.Port()), c.Peer.Unmap()
 	if c.PayloadType == 0 {
 		c.PayloadType = c.Codec.PayloadType()
 	}
@@ -186,7 +187,7 @@ func (s *Stream) Stats() lines.Stats {
 	c := &s.count
 	return lines.Stats{
 		Received: c.received.Load(), Lost: c.lost.Load(), Late: c.late.Load(), Dry: c.dry.Load(), Sent: c.sent.Load(),
-		Discarded: c.discarded.Load(), Jitter: time.Duration(c.jitter.Load()),
+		Discarded: c.discarded.Load(), Refused: c.refused.Load(), Jitter: time.Duration(c.jitter.Load()),
 	}
 }
 
@@ -245,7 +246,7 @@ func (s *Stream) configure(c *Config) error {
 	if old == nil {
 		return nil
 	}
-	if old.Remote != c.Remote || old.Codec != c.Codec || old.PayloadType != c.PayloadType {
+	if old.Remote != c.Remote || old.Peer != c.Peer || old.Codec != c.Codec || old.PayloadType != c.PayloadType {
 		s.unlatch()
 	}
 	return nil
@@ -253,10 +254,18 @@ func (s *Stream) configure(c *Config) error {
 
 func (s *Stream) unlatch() {
 	s.in.unlatch()
-	s.socket.setPeer(s.cfg.Remote, false)
+	s.socket.setPeer(s.cfg.atPeer(s.cfg.Remote), false)
 	if s.rtcp != nil {
-		s.rtcp.setPeer(s.cfg.rtcpRemote(), false)
+		s.rtcp.setPeer(s.cfg.atPeer(s.cfg.rtcpRemote()), false)
 	}
+}
+
+// atPeer is where packets go before the far end was heard: an address behind somebody's NAT is not one of our own network.
+func (c *Config) atPeer(a netip.AddrPort) netip.AddrPort {
+	if a.IsValid() && hidden(a.Addr()) && c.Peer.IsValid() && !hidden(c.Peer) {
+		return netip.AddrPortFrom(c.Peer, a.Port())
+	}
+	return a
 }
 
 func (c *Config) rtcpRemote() netip.AddrPort {

@@ -144,13 +144,13 @@ func TestOnePeerIsHeard(t *testing.T) {
 	k.say(flat(500, 160))
 	k.want("the signalled peer", len(k.hear()), 160)
 	k.want("latched to", k.wire.peer, phone)
-	k.want("nobody else", k.wire.only, true)
 	k.packet(rtp.Header{SSRC: 7, Sequence: k.seq + 1}, mu(flat(900, 160)), stranger)
 	k.packet(rtp.Header{SSRC: 9, Sequence: 1}, mu(flat(900, 160)), phone)
 	k.step(1)
 	k.want("another source and another SSRC", len(k.hear()), 0)
-	k.want("events", k.kinds(), []lines.EventKind{lines.FirstIn})
+	k.want("events", k.kinds(), []lines.EventKind{lines.Refused, lines.FirstIn})
 	k.want("discarded", k.Stats().Discarded, int64(4))
+	k.want("refused among them", k.Stats().Refused, int64(2))
 
 	k.step(12)
 	k.hear()
@@ -175,7 +175,6 @@ func TestSignalledPortWins(t *testing.T) {
 	k := newDesk(t, Config{}, nil)
 	k.packet(rtp.Header{SSRC: 1, Sequence: 1}, mu(flat(900, 160)), other)
 	k.step(1)
-	k.want("not shut to others yet", k.wire.only, false)
 	k.say(flat(500, 160))
 	k.want("both heard in turn", len(k.hear()), 320)
 	k.packet(rtp.Header{SSRC: 1, Sequence: 2}, mu(flat(900, 160)), other)
@@ -184,24 +183,80 @@ func TestSignalledPortWins(t *testing.T) {
 	k.want("latched to", k.wire.peer, phone)
 
 	k = newDesk(t, Config{}, nil)
-	for i := range 110 {
+	for i := range 200 { // however long it took
 		k.packet(rtp.Header{SSRC: 1, Sequence: uint16(i), Timestamp: uint32(i * 160)}, mu(flat(900, 160)), other)
 		k.step(1)
 	}
-	k.want("for good after 2 s", k.wire.only, true)
 	k.hear()
 	k.packet(k.next(), mu(flat(900, 160)), phone)
 	k.step(1)
-	k.want("too late", len(k.hear()), 0)
+	k.want("taken back", len(k.hear()), 160)
+	k.want("latched to", k.wire.peer, phone)
 }
 
+// A phone behind NAT writes an address that we cannot know. Then the address of its signalling counts, from any port, and
+// nobody else's, whoever is first.
 func TestPhoneBehindNAT(t *testing.T) {
+	for _, private := range []string{"10.0.0.5:4000", "192.168.1.5:4000", "100.64.0.5:4000", "100.127.255.5:4000", "169.254.1.1:4000", "127.0.0.1:4000",
+		"[fd00::5]:4000", "[::ffff:10.0.0.5]:4000"} {
+		named := netip.MustParseAddrPort(private)
+		unmapped := netip.AddrPortFrom(named.Addr().Unmap(), named.Port())
+		k := newDesk(t, Config{Remote: named, Peer: phone.Addr()}, nil)
+		k.want("sends nothing into our own network", k.wire.peer, phone)
+		k.packet(rtp.Header{SSRC: 1, Sequence: 1}, mu(flat(900, 160)), stranger)
+		k.step(1)
+		k.want("a stranger who is first", len(k.hear()), 0)
+		k.packet(rtp.Header{SSRC: 2, Sequence: 1}, mu(flat(900, 160)), netip.AddrPortFrom(phone.Addr(), 61234))
+		k.packet(rtp.Header{SSRC: 1, Sequence: 2}, mu(flat(900, 160)), stranger)
+		k.step(1)
+		k.want("the peer's other port", len(k.hear()), 160)
+		k.want("sends to", k.wire.peer, netip.AddrPortFrom(phone.Addr(), 61234))
+		k.packet(rtp.Header{SSRC: 3, Sequence: 1}, mu(flat(900, 160)), phone)
+		k.step(probeEvery)
+		k.want("the named port takes over", k.wire.peer, phone)
+		k.packet(rtp.Header{SSRC: 4, Sequence: 1}, mu(flat(900, 160)), unmapped)
+		k.step(probeEvery)
+		k.want("and the named address", k.wire.peer, unmapped)
+		k.want("told once", k.kinds(), []lines.EventKind{lines.Refused, lines.FirstIn})
+		k.want("refused", k.Stats().Refused, int64(2))
+	}
+	for _, public := range []string{"203.0.113.5:4000", "100.63.255.255:4000", "100.128.0.1:4000"} {
+		k := newDesk(t, Config{Remote: netip.MustParseAddrPort(public), Peer: phone.Addr()}, nil)
+		k.packet(rtp.Header{SSRC: 1, Sequence: 1}, mu(flat(900, 160)), netip.AddrPortFrom(phone.Addr(), 61234))
+		k.step(1)
+		k.want("no NAT, no other port", len(k.hear()), 0)
+		k.packet(rtp.Header{SSRC: 1, Sequence: 1}, mu(flat(900, 160)), phone)
+		k.step(1)
+		k.want("the signalled port of the peer", len(k.hear()), 160)
+	}
+}
+
+// Held in the old way (c=0.0.0.0) and without a known peer nobody is heard: not even whoever comes first.
+func TestNobodyIsHeardUnannounced(t *testing.T) {
 	k := newDesk(t, Config{Remote: netip.MustParseAddrPort("10.0.0.5:4000")}, nil)
-	k.packet(rtp.Header{SSRC: 1, Sequence: 1}, mu(flat(900, 160)), stranger)
-	k.packet(rtp.Header{SSRC: 1, Sequence: 2}, mu(flat(900, 160)), phone)
+	for range 5 {
+		k.packet(rtp.Header{SSRC: 1, Sequence: 1}, mu(flat(900, 160)), stranger)
+		k.step(1)
+	}
+	k.want("heard", len(k.hear()), 0)
+	k.want("sends to", k.wire.peer, netip.MustParseAddrPort("10.0.0.5:4000"))
+}
+
+// A stranger who floods does not cost the call its sound: the system refuses him then.
+func TestFloodShutsTheSocket(t *testing.T) {
+	k := newDesk(t, Config{}, nil)
+	k.say(flat(500, 160))
+	for range nuisance {
+		k.packet(rtp.Header{SSRC: 1, Sequence: 1}, mu(flat(900, 160)), stranger)
+	}
+	k.want("not before", k.wire.only, false)
+	k.step(10 * probeEvery)
+	k.want("shut to others", k.wire.only, true)
+	if err := k.Update(Config{Remote: stranger}); err != nil {
+		t.Fatal(err)
+	}
 	k.step(1)
-	k.want("the first source only", len(k.hear()), 160)
-	k.want("sends to", k.wire.peer, stranger)
+	k.want("open again for a new description", k.wire.only, false)
 }
 
 func TestDigits(t *testing.T) {

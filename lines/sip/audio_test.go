@@ -2,6 +2,8 @@ package sip
 
 import (
 	"context"
+	"net"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -77,6 +79,48 @@ func TestAudioMoves(t *testing.T) {
 }
 
 func port(p *phone) string { _, port, _ := strings.Cut(p.addr(), ":"); return port }
+
+// The phone's description names an address behind NAT: whoever is first to send gets no sound and is not heard, the phone is.
+//
+// Contract: 10.7
+func TestAudioOfStrangers(t *testing.T) {
+	t.Parallel()
+	s, legs := answering(t)
+	p := newPhone(t, s)
+	p.send(p.request("INVITE", "205", strings.ReplaceAll(p.sdp(), "c=IN IP4 127.0.0.1", "c=IN IP4 100.64.1.1")))
+	p.expect("200 OK")
+	p.send(p.request("ACK", "205", ""))
+	leg := receive(t, legs, "leg")
+	ours := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), uint16(leg.(*Leg).audio.port.LocalPort()))
+	stranger, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 2)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stranger.Close()
+	packet := make([]byte, 12+160)
+	packet[0] = 0x80
+	if _, err := stranger.WriteToUDPAddrPort(packet, ours); err != nil {
+		t.Fatal(err)
+	}
+	linetest.Event(t, leg.Media(), lines.Refused)
+	if _, err := p.conn.WriteToUDPAddrPort(packet, ours); err != nil {
+		t.Fatal(err)
+	}
+	linetest.Event(t, leg.Media(), lines.FirstIn)
+	linetest.Play(t, leg.Media(), 440, 300*time.Millisecond)
+	linetest.Event(t, leg.Media(), lines.Drained)
+	b := make([]byte, 2000)
+	if n, err := p.conn.Read(b); err != nil || n == 0 {
+		t.Errorf("the phone hears nothing: %v", err)
+	}
+	_ = stranger.SetReadDeadline(time.Now())
+	if n, err := stranger.Read(b); err == nil {
+		t.Errorf("the stranger hears %d bytes", n)
+	}
+	if got := leg.Media().Stats().Refused; got != 1 {
+		t.Errorf("%d packets refused", got)
+	}
+}
 
 // TestDeadAir: a far end that sends nothing is hung up on.
 func TestDeadAir(t *testing.T) {

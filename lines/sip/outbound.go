@@ -191,6 +191,9 @@ func (i *invitation) cancel(invite *sip.Request) {
 // answered makes the 200 into a running leg.
 func (i *invitation) answered(req *sip.Request, res *sip.Response) (*Leg, error) {
 	l := i.leg
+	if src, err := netip.ParseAddrPort(res.Source()); err == nil {
+		l.audio.from = src.Addr().Unmap()
+	}
 	body, ok := sdpBody(res)
 	err := errNoAudio
 	if ok {

@@ -23,6 +23,7 @@ type sound struct {
 	peer   description // the far end's last description
 	local  []byte      // our last description
 	dir    direction   // ours
+	from   netip.Addr  // where the far end's signalling comes from
 	opus   struct {
 		enc media.Encoder
 		dec media.Decoder
@@ -136,7 +137,7 @@ var directions = map[direction]media.Direction{sendRecv: media.SendRecv, sendOnl
 // apply starts the stream, or changes the running one, as negotiated.
 func (a *sound) apply() error {
 	cfg := media.Config{Codec: codecs[a.chosen.Codec], PayloadType: a.chosen.Type, DTMFPayload: a.peer.Events, DTMFClock: 8000,
-		Remote: a.peer.Addr, Direction: directions[a.dir], Timeout: a.s.deadAir, OnTimeout: a.onTimeout}
+		Remote: a.peer.Addr, Peer: a.from, Direction: directions[a.dir], Timeout: a.s.deadAir, OnTimeout: a.onTimeout}
 	if a.peer.Addr.Addr().IsUnspecified() {
 		cfg.Remote = netip.AddrPort{}
 	}

@@ -99,7 +99,7 @@ func open(name string) (ports []int, load func() media.Load, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		s, err := plane.Open(port, media.Config{DTMFPayload: 101})
+		s, err := plane.Open(port, media.Config{DTMFPayload: 101, Peer: netip.MustParseAddr("127.0.0.1")})
 		if err != nil {
 			return nil, nil, err
 		}

@@ -1,5 +1,5 @@
 // Package asks carries what processes that share a database ask each other: a row, and a notification that there is
-// one. A row that nobody answers in time is taken back (docs/decisions/0011).
+// one. A row that nobody answers in time is taken back (docs/decisions/0011-between-processes.md).
 package asks
 
 import (

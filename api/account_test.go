@@ -8,11 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/getkin/kin-openapi/openapi3"
-	"go.uber.org/goleak"
 	"parley/api"
 	"parley/api/apitest"
 	"parley/db/dbtest"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) {

@@ -14,14 +14,14 @@ import (
 // assistantIn is what create and update read. The rest of the fields' rules is in package assistants.
 type assistantIn struct {
 	ID value.Ref `path:"id"`
-	assistants.Fields
+	assistants.Patch
 	Unknown value.Unknown
 
 	found *assistants.Assistant // what ID names; nil on create
 }
 
 type newAssistantIn struct {
-	assistants.Fields
+	assistants.Patch
 	Unknown value.Unknown
 }
 
@@ -54,7 +54,7 @@ type assistantBrief struct {
 }
 
 func saved(message string, x assistants.Assistant, w []assistants.Warning) savedAssistant {
-	return savedAssistant{message, assistantBrief{int64(x.ID), x.Name.V, x.Status.V, x.Type.V, x.Mode.V}, w}
+	return savedAssistant{message, assistantBrief{int64(x.ID), x.Name, x.Status, x.Type, x.Mode}, w}
 }
 
 func (a *API) assistantsPage(ctx context.Context, in *assistantsPageIn) (wire.Page[assistants.Record], error) {
@@ -90,11 +90,11 @@ func (a *API) getAssistant(ctx context.Context, in *assistantRef) (assistantOut,
 }
 
 func (a *API) checkNewAssistant(ctx context.Context, in *newAssistantIn) error {
-	return a.Assistants.Check(ctx, owner(ctx), nil, assistants.Change{Fields: in.Fields})
+	return a.Assistants.Check(ctx, owner(ctx), nil, assistants.Change{Patch: in.Patch})
 }
 
 func (a *API) createAssistant(ctx context.Context, in *newAssistantIn) (savedAssistant, error) {
-	x, warned, err := a.Assistants.Create(ctx, owner(ctx), assistants.Change{Fields: in.Fields, Unknown: in.Unknown, By: by(ctx)})
+	x, warned, err := a.Assistants.Create(ctx, owner(ctx), assistants.Change{Patch: in.Patch, Unknown: in.Unknown, By: by(ctx)})
 	return saved("The new assistant was saved.", x, warned), err
 }
 
@@ -105,11 +105,11 @@ func (a *API) findAssistant(ctx context.Context, in *assistantIn) error {
 }
 
 func (a *API) checkAssistant(ctx context.Context, in *assistantIn) error {
-	return a.Assistants.Check(ctx, owner(ctx), in.found, assistants.Change{Fields: in.Fields})
+	return a.Assistants.Check(ctx, owner(ctx), in.found, assistants.Change{Patch: in.Patch})
 }
 
 func (a *API) updateAssistant(ctx context.Context, in *assistantIn) (savedAssistant, error) {
-	x, warned, err := a.Assistants.Update(ctx, owner(ctx), in.ID, assistants.Change{Fields: in.Fields, Unknown: in.Unknown, By: by(ctx)})
+	x, warned, err := a.Assistants.Update(ctx, owner(ctx), in.ID, assistants.Change{Patch: in.Patch, Unknown: in.Unknown, By: by(ctx)})
 	return saved("The changes to the assistant were saved.", x, warned), err
 }
 

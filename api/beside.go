@@ -4,8 +4,9 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"parley/wire"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
 // beside is what stands outside /api.

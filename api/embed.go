@@ -54,9 +54,9 @@ func (a *API) serveEmbed(w http.ResponseWriter, r *http.Request) {
 		}
 		h.Set("Access-Control-Allow-Origin", origin)
 	}
-	s := x.WidgetSettings.V
-	body, err := value.Marshal(embedded{s.VoiceEnabled.V, s.Position.V, s.Color.V, s.HeaderTitle.V, s.HeaderSubtitle.V, s.ButtonMainText.V,
-		s.ButtonSubText.V, s.StartButtonText.V, s.ModalTitle.V, s.ModalDescription.V})
+	s := x.WidgetSettings
+	body, err := value.Marshal(embedded{s.VoiceEnabled, s.Position, s.Color, s.HeaderTitle, s.HeaderSubtitle, s.ButtonMainText,
+		s.ButtonSubText, s.StartButtonText, s.ModalTitle, s.ModalDescription})
 	if err != nil {
 		plain(w, http.StatusInternalServerError, "Server Error\n")
 		return

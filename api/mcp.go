@@ -5,8 +5,9 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"parley/wire"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // mcp serves the API's operations as tools of the Model Context Protocol, to the same keys and by the same checks: a

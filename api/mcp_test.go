@@ -6,9 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"parley/api/apitest"
 	"parley/db/dbtest"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // withKey adds the key to every request of the protocol's client.

@@ -63,7 +63,7 @@ func (a *API) callable(ctx context.Context, ref value.Ref) (assistants.Assistant
 	if err != nil {
 		return x, err
 	}
-	if x.Paused || !x.WidgetSettings.V.VoiceEnabled.Or(true) || acc.Suspended() {
+	if x.Paused || !x.WidgetSettings.VoiceEnabled || acc.Suspended() {
 		return x, assistants.ErrNotFound
 	}
 	return x, nil

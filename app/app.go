@@ -29,6 +29,7 @@ import (
 	"parley/secrets"
 	"parley/ssrf"
 	"parley/switchboard"
+	"parley/value"
 )
 
 // Engines is what the installation can think, speak and hear with.
@@ -214,9 +215,9 @@ func (h *App) surface(context.Context) error {
 
 // ChatEngine is the text model that chats for an assistant: its own, its fallback, or the installation's.
 func (h *App) ChatEngine(_ context.Context, a assistants.Assistant) (agent.Engine, error) {
-	id := a.LLMModelID.Or(0)
+	id := value.Or(a.LLMModelID, 0)
 	if a.ModeOf() != catalog.Pipeline {
-		id = a.ChatLLMFallbackID.Or(0)
+		id = value.Or(a.ChatLLMFallbackID, 0)
 	}
 	if id == 0 {
 		id = h.Catalog.DefaultModel("chat")

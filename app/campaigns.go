@@ -125,9 +125,9 @@ func (w campaignWorld) ForCampaign(ctx context.Context, q db.Q, owner, id int64)
 	if err != nil {
 		return campaigns.Assistant{}, err
 	}
-	_, canCall, err := callNumbers(w).Caller(ctx, q, accounts.ID(owner), a.PhoneNumberID.V)
-	out := campaigns.Assistant{ID: id, Outbound: a.Type.V == assistants.Outbound, Paused: a.Paused, CanCall: canCall}
-	for _, item := range a.PostCallSchema.V {
+	_, canCall, err := callNumbers(w).Caller(ctx, q, accounts.ID(owner), value.Or(a.PhoneNumberID, 0))
+	out := campaigns.Assistant{ID: id, Outbound: a.Type == assistants.Outbound, Paused: a.Paused, CanCall: canCall}
+	for _, item := range a.PostCallSchema {
 		if item.Type == "bool" {
 			out.GoalNames = append(out.GoalNames, item.Name)
 		}

@@ -84,7 +84,7 @@ func (h *App) chatMoney() chats.Money {
 
 // search finds passages in an assistant's knowledgebase.
 func (h *App) search(ctx context.Context, a assistants.Assistant, query string) ([]agent.Passage, error) {
-	found, err := h.Knowledge.Search(ctx, knowledge.ID(a.KnowledgebaseID.V), query, 6)
+	found, err := h.Knowledge.Search(ctx, knowledge.ID(value.Or(a.KnowledgebaseID, 0)), query, 6)
 	out := make([]agent.Passage, len(found))
 	for i, p := range found {
 		out[i] = agent.Passage(p)
@@ -123,7 +123,7 @@ func (h *App) chatTools(ctx context.Context, a assistants.Assistant, v placehold
 }
 
 func (h *App) customTools(ctx context.Context, a assistants.Assistant, c tools.Conversation) ([]agent.Function, error) {
-	own, err := h.Tools.Of(ctx, a.Owner, a.ToolIDs.V)
+	own, err := h.Tools.Of(ctx, a.Owner, a.ToolIDs)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"parley/accounts"
@@ -22,20 +23,20 @@ func (h *App) firstVisit(ctx context.Context, owner accounts.ID) error {
 	if !ok || model == 0 {
 		return nil // nothing here can hold a conversation
 	}
-	f := assistants.Fields{
-		Name: value.Some("Demo: Harbour Bikes"), Type: value.Some("inbound"), Mode: value.Some(string(catalog.Pipeline)),
-		VoiceID: value.Some(voice.ID), LanguageID: value.Some(english), LLMModelID: value.Some(model), Timezone: value.Some("UTC"),
-		InitialMessage: value.Some("Hello, this is Harbour Bikes. How can I help you?"),
-		SystemPrompt:   value.Some(demoPrompt), Record: value.Some(true),
-		PostCallSchema: value.Some([]assistants.SchemaItem{
+	f := assistants.Settings{
+		Name: "Demo: Harbour Bikes", Type: "inbound", Mode: string(catalog.Pipeline),
+		VoiceID: voice.ID, LanguageID: english, LLMModelID: value.Ptr(model), Timezone: "UTC",
+		InitialMessage: "Hello, this is Harbour Bikes. How can I help you?",
+		SystemPrompt:   demoPrompt, Record: true,
+		PostCallSchema: []assistants.SchemaItem{
 			{Name: "topic", Type: "string", Description: "What the caller wanted"},
 			{Name: "call_back", Type: "bool", Description: "Whether the caller wants to be called back"},
-		}),
+		},
 	}
-	if err := f.Tools.UnmarshalJSON([]byte(`[{"type":"end_call"}]`)); err != nil {
+	if err := json.Unmarshal([]byte(`[{"type":"end_call"}]`), &f.Tools); err != nil {
 		return err
 	}
-	if _, _, err := h.Assistants.Create(ctx, owner, assistants.Change{Fields: f, By: assistants.By{Name: "parley"}}); err != nil {
+	if _, _, err := h.Assistants.Create(ctx, owner, assistants.Change{Patch: value.Filled(f), By: assistants.By{Name: "parley"}}); err != nil {
 		return fmt.Errorf("demo assistant: %w", err)
 	}
 	return nil

@@ -17,6 +17,7 @@ import (
 	"parley/messaging"
 	"parley/providers/whatsapp"
 	"parley/ssrf"
+	"parley/value"
 	"parley/voice"
 )
 
@@ -98,7 +99,7 @@ func (h *App) transcribe(ctx context.Context, s messaging.Sender, recording []by
 		a, err := h.Assistants.ByID(ctx, h.DB, assistants.ID(*s.AssistantID))
 		if err == nil {
 			language = a.Language()
-			if t, ok := h.Catalog.TranscriberFor(a.LanguageID.V, a.TranscriberProviderID.V); ok && talk.Transcribers[t.Code] != nil {
+			if t, ok := h.Catalog.TranscriberFor(a.LanguageID, value.Or(a.TranscriberProviderID, 0)); ok && talk.Transcribers[t.Code] != nil {
 				open = talk.Transcribers[t.Code]
 			}
 		}

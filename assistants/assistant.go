@@ -17,30 +17,30 @@ import (
 // ID names an assistant.
 type ID int64
 
-// Assistant is a configured assistant. Every field of Fields is set; a null is Opt.Null.
+// Assistant is a configured assistant.
 type Assistant struct {
 	ID     ID
 	UUID   string
 	Owner  accounts.ID
 	Paused bool // switched off by the customer; a new inactive assistant is not paused
-	Fields
+	Settings
 	InboundWebhookURL string // empty = none
 	CreatedAt         time.Time
 	UpdatedAt         time.Time
 }
 
 // Conversation mode, and codes of the chosen language.
-func (a Assistant) ModeOf() catalog.Mode { return catalog.Mode(a.Mode.V) }
+func (a Assistant) ModeOf() catalog.Mode { return catalog.Mode(a.Mode) }
 
 // Language is the two-letter code of the primary language.
 func (a Assistant) Language() string {
-	l, _ := catalog.LanguageByID(a.LanguageID.V)
+	l, _ := catalog.LanguageByID(a.LanguageID)
 	return l.ISO2
 }
 
 // Location is the assistant's time zone.
 func (a Assistant) Location() *time.Location {
-	loc, err := time.LoadLocation(a.Timezone.V)
+	loc, err := time.LoadLocation(a.Timezone)
 	if err != nil {
 		return time.UTC
 	}
@@ -121,7 +121,7 @@ type By struct {
 
 // Change is a request to create or update an assistant.
 type Change struct {
-	Fields
+	Patch
 	Unknown value.Unknown // what of the request means nothing here
 	By      By
 }
@@ -212,9 +212,9 @@ func (s *Assistants) Create(ctx context.Context, owner accounts.ID, c Change) (A
 		if err := s.mayAdd(ctx, tx, owner); err != nil {
 			return err
 		}
-		a, warned = Assistant{Owner: owner, Fields: j.settled()}, j.warned
-		if a.PhoneNumberID.Has() {
-			a.Status = value.Some(Active)
+		a, warned = Assistant{Owner: owner, Settings: j.settled()}, j.warned
+		if a.PhoneNumberID != nil {
+			a.Status = Active
 		}
 		if err := s.insert(ctx, tx, &a); err != nil {
 			return err
@@ -260,7 +260,7 @@ func (s *Assistants) Update(ctx context.Context, owner accounts.ID, ref value.Re
 			return err
 		}
 		a, warned = old, j.warned
-		a.Fields = j.settled()
+		a.Settings = j.settled()
 		a.move(old, j.in)
 		return s.save(ctx, tx, old, &a, c.By)
 	})
@@ -272,22 +272,22 @@ func (s *Assistants) Update(ctx context.Context, owner accounts.ID, ref value.Re
 }
 
 // move is the status machine: a number wakes a new assistant, the status itself pauses and wakes.
-func (a *Assistant) move(old Assistant, in Fields) {
+func (a *Assistant) move(old Assistant, in Patch) {
 	a.Status = old.Status
-	if in.PhoneNumberID.Has() && a.Status.V == Inactive && !a.Paused {
-		a.Status = value.Some(Active)
+	if in.Has("phone_number_id") && a.Status == Inactive && !a.Paused {
+		a.Status = Active
 	}
 	switch {
-	case in.Status.V == Active:
-		a.Status, a.Paused = in.Status, false
-	case in.Status.V == Inactive && a.Status.V == Active:
-		a.Status, a.Paused = in.Status, true
+	case in.To.Status == Active:
+		a.Status, a.Paused = Active, false
+	case in.To.Status == Inactive && a.Status == Active:
+		a.Status, a.Paused = Inactive, true
 	}
 }
 
 // save writes a changed assistant, its version, and what follows from a pause.
 func (s *Assistants) save(ctx context.Context, tx *db.Tx, old Assistant, a *Assistant, by By) error {
-	names := changed(old.Fields, a.Fields)
+	names := changed(old.Settings, a.Settings)
 	if old.InboundWebhookURL != a.InboundWebhookURL {
 		names = append(names, "inbound_webhook_url")
 	}
@@ -351,14 +351,14 @@ func (s *Assistants) Switch(ctx context.Context, owner accounts.ID, ref value.Re
 		if err != nil {
 			return err
 		}
-		to := null[string]()
+		var to *string
 		if url != "" {
-			to = value.Some(url)
+			to = &url
 		}
 		a = old
 		switch hook {
 		case PostCall:
-			a.WebhookURL, a.IsWebhookActive = to, value.Some(url != "")
+			a.WebhookURL, a.IsWebhookActive = to, url != ""
 		case InboundCall:
 			a.InboundWebhookURL = url
 		case ConversationEnded:
@@ -396,20 +396,20 @@ func taken(err error) error {
 }
 
 // settled are the fields as they are stored.
-func (j *judgement) settled() Fields {
+func (j *judgement) settled() Settings {
 	f := j.after
 	if j.before == nil {
-		f.Status = value.Some(Inactive)
+		f.Status = Inactive
 	}
-	for i, t := range f.Tools.V {
+	for i, t := range f.Tools {
 		if s, ok := t.Spec.(*AssistantTransfer); ok {
 			to := *s
 			to.AssistantID = value.Ref{ID: j.assistants[s.AssistantID]}
-			f.Tools.V[i].Spec = &to
+			f.Tools[i].Spec = &to
 		}
 	}
 	return f
 }
 
 // RuntimeTools are the built-in tools with their secrets open, for those who carry them out.
-func (a Assistant) RuntimeTools() (json.RawMessage, error) { return json.Marshal(a.Tools.V) }
+func (a Assistant) RuntimeTools() (json.RawMessage, error) { return json.Marshal(a.Tools) }

@@ -29,8 +29,8 @@ func TestStatusMachine(t *testing.T) {
 	status := func(want string, isPaused bool) {
 		t.Helper()
 		a, err := l.room.Get(t.Context(), l.d, 1, byID(id))
-		if err != nil || a.Status.V != want || a.Paused != isPaused {
-			t.Error(a.Status.V, a.Paused, err)
+		if err != nil || a.Status != want || a.Paused != isPaused {
+			t.Error(a.Status, a.Paused, err)
 		}
 	}
 	put := func(body string) {
@@ -96,7 +96,7 @@ func TestNumberHasOneInboundAssistant(t *testing.T) {
 		if err := l.room.DetachNumber(t.Context(), d, dedicated); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := l.room.Get(t.Context(), d, 1, byID(out)); err != nil || got.PhoneNumberID.Has() {
+		if got, err := l.room.Get(t.Context(), d, 1, byID(out)); err != nil || got.PhoneNumberID != nil {
 			t.Error(got.PhoneNumberID, err)
 		}
 		if _, err := l.room.ForNumber(t.Context(), d, dedicated); !errors.Is(err, ErrNotFound) {
@@ -182,8 +182,8 @@ func TestListsAreNewestFirst(t *testing.T) {
 		if err != nil || !slices.Equal(idsOf(all), want) {
 			t.Error(idsOf(all), err)
 		}
-		if !slices.Equal(all[0].ToolIDs.V, []int64{32, 31}) {
-			t.Error("order of tools is lost:", all[0].ToolIDs.V)
+		if !slices.Equal(all[0].ToolIDs, []int64{32, 31}) {
+			t.Error("order of tools is lost:", all[0].ToolIDs)
 		}
 		out, err := l.room.List(t.Context(), d, 1, Outbound)
 		if err != nil || !slices.Equal(idsOf(out), []ID{want[1], want[3]}) {
@@ -313,22 +313,22 @@ func TestSwitches(t *testing.T) {
 		return a
 	}
 	const u = "https://x.example/in"
-	if a := flip(InboundCall, u); a.InboundWebhookURL != u || a.IsWebhookActive.V {
+	if a := flip(InboundCall, u); a.InboundWebhookURL != u || a.IsWebhookActive {
 		t.Error(a.InboundWebhookURL)
 	}
-	if a := flip(PostCall, u); a.WebhookURL.V != u || !a.IsWebhookActive.V {
+	if a := flip(PostCall, u); value.Or(a.WebhookURL, "") != u || !a.IsWebhookActive {
 		t.Error(a.WebhookURL)
 	}
-	if a := flip(ConversationEnded, u); a.ConversationEndedWebhookURL.V != u {
+	if a := flip(ConversationEnded, u); value.Or(a.ConversationEndedWebhookURL, "") != u {
 		t.Error(a.ConversationEndedWebhookURL)
 	}
-	if a := flip(PostCall, ""); a.WebhookURL.Has() || a.IsWebhookActive.V || a.InboundWebhookURL != u {
+	if a := flip(PostCall, ""); a.WebhookURL != nil || a.IsWebhookActive || a.InboundWebhookURL != u {
 		t.Error(a.WebhookURL)
 	}
 	if a := flip(InboundCall, ""); a.InboundWebhookURL != "" {
 		t.Error(a.InboundWebhookURL)
 	}
-	if a := flip(ConversationEnded, ""); a.ConversationEndedWebhookURL.Has() {
+	if a := flip(ConversationEnded, ""); a.ConversationEndedWebhookURL != nil {
 		t.Error(a.ConversationEndedWebhookURL)
 	}
 	if _, body := l.send("PUT", fmt.Sprintf("/a/%d", id), `{"webhook_url":"https://x.example","is_webhook_active":true}`); !strings.Contains(body, `"is_webhook_active":true`) {
@@ -357,7 +357,7 @@ func TestVersions(t *testing.T) {
 		if err != nil || len(vs) != 3 {
 			t.Fatal(len(vs), err)
 		}
-		if v := vs[1]; v.N != 2 || !slices.Equal(v.Changed, []string{"name", "tool_ids", "speech_speed"}) || v.By.Name != "key" || v.Name.V != "Second" {
+		if v := vs[1]; v.N != 2 || !slices.Equal(v.Changed, []string{"name", "tool_ids", "speech_speed"}) || v.By.Name != "key" || v.Name != "Second" {
 			t.Errorf("%+v", v)
 		}
 		if v := vs[0]; v.By.KeyID != 4 || !slices.Equal(v.Changed, []string{"inbound_webhook_url"}) {
@@ -368,14 +368,14 @@ func TestVersions(t *testing.T) {
 		}
 		taker := l.create(fmt.Sprintf(`"phone_number_id":%d`, dedicated))
 		a, warned, err := l.room.Restore(t.Context(), 1, byID(id), 1, By{Name: "Ada"})
-		if err != nil || a.Name.V != "Desk" || a.SpeechSpeed.V != 1 || !slices.Equal(a.ToolIDs.V, []int64{31, 32}) || a.InboundWebhookURL != "" {
+		if err != nil || a.Name != "Desk" || a.SpeechSpeed != 1 || !slices.Equal(a.ToolIDs, []int64{31, 32}) || a.InboundWebhookURL != "" {
 			t.Error(a, err)
 		}
-		if a.PhoneNumberID.Has() || len(warned) != 1 || warned[0].Field != "phone_number_id" {
+		if a.PhoneNumberID != nil || len(warned) != 1 || warned[0].Field != "phone_number_id" {
 			t.Error("the number of assistant", taker, "was taken over:", warned)
 		}
-		if got, err := l.room.Get(t.Context(), d, 1, byID(id)); err != nil || got.Tools.V[0].Spec.(*CalendarIntegration).APIKey != "cal_live_9876" {
-			t.Error(got.Tools.V, err)
+		if got, err := l.room.Get(t.Context(), d, 1, byID(id)); err != nil || got.Tools[0].Spec.(*CalendarIntegration).APIKey != "cal_live_9876" {
+			t.Error(got.Tools, err)
 		}
 		if _, _, err := l.room.Restore(t.Context(), 1, byID(id), 99, By{}); !errors.Is(err, ErrNoVersion) {
 			t.Error(err)
@@ -420,7 +420,7 @@ func TestFoldersAndLabels(t *testing.T) {
 				t.Fatal(err)
 			}
 			a, err := l.room.Get(t.Context(), d, 1, byID(id))
-			if err != nil || a.FolderID.Has() || len(a.LabelIDs.V) != 0 {
+			if err != nil || a.FolderID != nil || len(a.LabelIDs) != 0 {
 				t.Error(a.FolderID, a.LabelIDs, err)
 			}
 		}

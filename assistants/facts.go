@@ -14,16 +14,16 @@ import (
 // judge collects the facts a request needs and decides it.
 func (s *Assistants) judge(ctx context.Context, q db.Q, owner accounts.ID, old *Assistant, c Change) (*judgement, error) {
 	f := facts{catalog: s.catalog, holders: map[int64]int64{}, assistants: map[value.Ref]int64{}}
-	var before *Fields
+	var before *Settings
 	if old != nil {
-		f.self, f.selfUUID, before = int64(old.ID), old.UUID, &old.Fields
+		f.self, f.selfUUID, before = int64(old.ID), old.UUID, &old.Settings
 	}
 	g := gather{ctx, q, owner}
-	numbers := ids(c.PhoneNumberID)
+	numbers := ids(c.To.PhoneNumberID)
 	if before != nil {
 		numbers = append(numbers, ids(before.PhoneNumberID)...)
 	}
-	for _, t := range c.Tools.V {
+	for _, t := range c.To.Tools {
 		switch spec := t.Spec.(type) {
 		case *WarmCallTransfer:
 			numbers = append(numbers, spec.OutboundPhoneID)
@@ -42,19 +42,19 @@ func (s *Assistants) judge(ctx context.Context, q db.Q, owner accounts.ID, old *
 	if f.holders, err = g.holders(numbers); err != nil {
 		return nil, err
 	}
-	if f.knowledgebases, err = g.owned(s.account.Knowledgebases, ids(c.KnowledgebaseID)); err != nil {
+	if f.knowledgebases, err = g.owned(s.account.Knowledgebases, ids(c.To.KnowledgebaseID)); err != nil {
 		return nil, fmt.Errorf("knowledgebases: %w", err)
 	}
-	if f.tools, err = g.owned(s.account.Tools, c.ToolIDs.V); err != nil {
+	if f.tools, err = g.owned(s.account.Tools, c.To.ToolIDs); err != nil {
 		return nil, fmt.Errorf("tools: %w", err)
 	}
-	if f.folders, err = g.owned(ownedGroups("folders"), ids(c.FolderID)); err != nil {
+	if f.folders, err = g.owned(ownedGroups("folders"), ids(c.To.FolderID)); err != nil {
 		return nil, err
 	}
-	if f.labels, err = g.owned(ownedGroups("labels"), c.LabelIDs.V); err != nil {
+	if f.labels, err = g.owned(ownedGroups("labels"), c.To.LabelIDs); err != nil {
 		return nil, err
 	}
-	if old != nil && old.Type.V == Outbound && c.Type.V == Inbound && s.account.RunningCampaign != nil {
+	if old != nil && old.Type == Outbound && c.To.Type == Inbound && s.account.RunningCampaign != nil {
 		if f.runningCampaign, err = s.account.RunningCampaign(ctx, q, old.ID); err != nil {
 			return nil, err
 		}
@@ -62,9 +62,9 @@ func (s *Assistants) judge(ctx context.Context, q db.Q, owner accounts.ID, old *
 	if old != nil {
 		f.inboundURL = old.InboundWebhookURL
 	}
-	j := judge(f, before, c.Fields, c.Unknown)
+	j := judge(f, before, c.Patch, c.Unknown)
 	if before != nil {
-		keepKeys(j.after.Tools.V, before.Tools.V)
+		keepKeys(j.after.Tools, before.Tools)
 	}
 	return j, nil
 }
@@ -78,11 +78,11 @@ func (s *Assistants) Check(ctx context.Context, owner accounts.ID, old *Assistan
 	return fault.Input(j.bad...)
 }
 
-func ids(o value.Opt[int64]) []int64 {
-	if !o.Has() {
+func ids(id *int64) []int64 {
+	if id == nil {
 		return nil
 	}
-	return []int64{o.V}
+	return []int64{*id}
 }
 
 type gather struct {

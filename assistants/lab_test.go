@@ -127,7 +127,7 @@ func newLab(t *testing.T, d *db.DB) *lab {
 
 type labIn struct {
 	ID value.Ref `path:"id"`
-	Fields
+	Patch
 	Unknown value.Unknown
 }
 
@@ -147,7 +147,7 @@ func (l *lab) serve() {
 			}
 			old = &a
 		}
-		return l.room.Check(ctx, 1, old, Change{Fields: in.Fields, Unknown: in.Unknown})
+		return l.room.Check(ctx, 1, old, Change{Patch: in.Patch, Unknown: in.Unknown})
 	}
 	answer := func(a Assistant, w []Warning, err error) (labOut, error) {
 		if err != nil {
@@ -158,10 +158,10 @@ func (l *lab) serve() {
 	}
 	l.srv = wire.NewServer(wire.Config{Base: "/api", Public: func(u string) bool { return !strings.Contains(u, "127.0.0.1") }}, []wire.Route{
 		wire.On(area, "POST /a", 201, func(ctx context.Context, in *labIn) (labOut, error) {
-			return answer(l.room.Create(ctx, 1, Change{in.Fields, in.Unknown, By{Name: "key"}}))
+			return answer(l.room.Create(ctx, 1, Change{in.Patch, in.Unknown, By{Name: "key"}}))
 		}, wire.Keyless(), wire.Check(check), wire.Require(Required...)),
 		wire.On(area, "PUT /a/{id}", 200, func(ctx context.Context, in *labIn) (labOut, error) {
-			return answer(l.room.Update(ctx, 1, in.ID, Change{in.Fields, in.Unknown, By{Name: "key"}}))
+			return answer(l.room.Update(ctx, 1, in.ID, Change{in.Patch, in.Unknown, By{Name: "key"}}))
 		}, wire.Keyless(), wire.Check(check)),
 	})
 }

@@ -11,15 +11,15 @@ import (
 // the key, so what is remembered is never out of date, whoever wrote the row; at worst it is not asked for again.
 type memo struct {
 	mu            sync.Mutex
-	young, old    map[string]Fields // old are those that the last full generation left behind
-	size, ceiling int               // bytes that young takes, about, and may take
+	young, old    map[string]Settings // old are those that the last full generation left behind
+	size, ceiling int                 // bytes that young takes, about, and may take
 }
 
-func newMemo(ceiling int) *memo { return &memo{young: map[string]Fields{}, ceiling: ceiling} }
+func newMemo(ceiling int) *memo { return &memo{young: map[string]Settings{}, ceiling: ceiling} }
 
 // fields are the fields of a document, complete. The tools are the caller's own; the other lists are shared by all who
 // read the same document and must not be changed in place.
-func (m *memo) fields(document string) (Fields, error) {
+func (m *memo) fields(document string) (Settings, error) {
 	m.mu.Lock()
 	f, known := m.young[document]
 	if !known {
@@ -29,23 +29,24 @@ func (m *memo) fields(document string) (Fields, error) {
 	}
 	m.mu.Unlock()
 	if !known {
-		if err := value.Unmarshal([]byte(document), &f); err != nil {
+		var stored Patch // what the document does not know yet has its default
+		if err := value.Unmarshal([]byte(document), &stored); err != nil {
 			return f, err
 		}
-		f = fill(f)
+		f = stored.Over(defaults())
 		m.mu.Lock()
 		m.keep(document, f)
 		m.mu.Unlock()
 	}
-	f.Tools = value.Some(f.Tools.V.clone())
+	f.Tools = f.Tools.clone()
 	return f, nil
 }
 
 // keep puts a document into the young generation; when that is full, it becomes the old one.
-func (m *memo) keep(document string, f Fields) {
-	cost := 2*len(document) + int(reflect.TypeFor[Fields]().Size()) // its words stand in the fields again
+func (m *memo) keep(document string, f Settings) {
+	cost := 2*len(document) + int(reflect.TypeFor[Settings]().Size()) // its words stand in the fields again
 	if m.size+cost > m.ceiling {
-		m.young, m.old, m.size = map[string]Fields{}, m.young, 0
+		m.young, m.old, m.size = map[string]Settings{}, m.young, 0
 	}
 	m.young[document] = f
 	m.size += cost

@@ -35,20 +35,20 @@ func TestWritesOfAnotherProcessAreSeenAtOnce(t *testing.T) {
 		first := get()
 		rename := `UPDATE assistants SET settings = replace(settings, $2, $3) WHERE id = $1`
 		elsewhere(rename, int64(id), `"speech_speed":1`, `"speech_speed":1.1`)
-		if a := get(); a.SpeechSpeed.V != 1.1 || a.UpdatedAt != first.UpdatedAt {
+		if a := get(); a.SpeechSpeed != 1.1 || a.UpdatedAt != first.UpdatedAt {
 			t.Error(a.SpeechSpeed, a.UpdatedAt)
 		}
 		elsewhere(rename, int64(id), `"speech_speed":1.1`, `"speech_speed":1`)
-		if a := get(); a.SpeechSpeed.V != 1 {
+		if a := get(); a.SpeechSpeed != 1 {
 			t.Error(a.SpeechSpeed)
 		}
 		elsewhere(`UPDATE assistants SET knowledgebase_id = NULL, status = 'active' WHERE id = $1`, int64(id))
 		elsewhere(`UPDATE assistant_tools SET position = 9 WHERE tool_id = $1`, ownTool)
-		if a := get(); a.KnowledgebaseID.Has() || a.Status.V != Active || !slices.Equal(a.ToolIDs.V, []int64{ownTool + 1, ownTool}) {
+		if a := get(); a.KnowledgebaseID != nil || a.Status != Active || !slices.Equal(a.ToolIDs, []int64{ownTool + 1, ownTool}) {
 			t.Error(a.KnowledgebaseID, a.Status, a.ToolIDs)
 		}
 		elsewhere(`DELETE FROM assistant_tools WHERE tool_id = $1`, ownTool)
-		if a := get(); !slices.Equal(a.ToolIDs.V, []int64{ownTool + 1}) {
+		if a := get(); !slices.Equal(a.ToolIDs, []int64{ownTool + 1}) {
 			t.Error(a.ToolIDs)
 		}
 		elsewhere(`UPDATE assistants SET deleted_at = 1 WHERE id = $1`, int64(id))
@@ -72,11 +72,11 @@ func TestTheSameDocumentOfTwoAccounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mine.Tools.V[0].Spec.(*CalendarIntegration).APIKey = "changed in hand"
-		mine.Tools.V[0].Type = "changed in hand"
+		mine.Tools[0].Spec.(*CalendarIntegration).APIKey = "changed in hand"
+		mine.Tools[0].Type = "changed in hand"
 		a, err := l.room.Get(t.Context(), d, 2, byID(theirs))
 		if err != nil || int64(a.ID) != theirs || a.Owner != 2 || a.UUID == mine.UUID || a.CreatedAt == mine.CreatedAt ||
-			a.Tools.V[0].Type != "calendar_integration" || a.Tools.V[0].Spec.(*CalendarIntegration).APIKey != "cal_live_9876" {
+			a.Tools[0].Type != "calendar_integration" || a.Tools[0].Spec.(*CalendarIntegration).APIKey != "cal_live_9876" {
 			t.Error(a, err)
 		}
 		if _, err := l.room.Get(t.Context(), d, 2, byID(id)); err != ErrNotFound {
@@ -91,11 +91,11 @@ func TestMemoIsBounded(t *testing.T) {
 		text := fmt.Sprintf(`{"name":"%d","system_prompt":%q}`, i, strings.Repeat("x", i))
 		for range 2 {
 			f, err := m.fields(text)
-			if err != nil || f.Name.V != fmt.Sprint(i) || len(f.SystemPrompt.V) != i || f.MaxDuration.V != 600 {
+			if err != nil || f.Name != fmt.Sprint(i) || len(f.SystemPrompt) != i || f.MaxDuration != 600 {
 				t.Fatal(f, err)
 			}
 		}
-		if held := len(m.young) + len(m.old); m.size > m.ceiling || held > 2*m.ceiling/int(reflect.TypeFor[Fields]().Size()) {
+		if held := len(m.young) + len(m.old); m.size > m.ceiling || held > 2*m.ceiling/int(reflect.TypeFor[Settings]().Size()) {
 			t.Fatal(i, m.size, held)
 		}
 	}

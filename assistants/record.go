@@ -11,29 +11,29 @@ var Required = []string{"name", "voice_id", "language_id", "type", "mode", "time
 
 // Item is an assistant in the outbound list.
 type Item struct {
-	ID              int64             `json:"id"`
-	UserID          int64             `json:"user_id"`
-	Name            string            `json:"name"`
-	Type            string            `json:"type"`
-	Mode            string            `json:"mode"`
-	Status          string            `json:"status"`
-	VoiceID         int64             `json:"voice_id"`
-	LanguageID      int64             `json:"language_id"`
-	Timezone        string            `json:"timezone"`
-	InitialMessage  string            `json:"initial_message"`
-	SystemPrompt    string            `json:"system_prompt"`
-	Variables       value.Scalars     `json:"variables"`
-	WebhookURL      value.Opt[string] `json:"webhook_url"`
-	IsWebhookActive bool              `json:"is_webhook_active"`
-	CreatedAt       value.Time        `json:"created_at"`
-	UpdatedAt       value.Time        `json:"updated_at"`
-	UUID            string            `json:"uuid"`
+	ID              int64         `json:"id"`
+	UserID          int64         `json:"user_id"`
+	Name            string        `json:"name"`
+	Type            string        `json:"type"`
+	Mode            string        `json:"mode"`
+	Status          string        `json:"status"`
+	VoiceID         int64         `json:"voice_id"`
+	LanguageID      int64         `json:"language_id"`
+	Timezone        string        `json:"timezone"`
+	InitialMessage  string        `json:"initial_message"`
+	SystemPrompt    string        `json:"system_prompt"`
+	Variables       value.Scalars `json:"variables"`
+	WebhookURL      *string       `json:"webhook_url"`
+	IsWebhookActive bool          `json:"is_webhook_active"`
+	CreatedAt       value.Time    `json:"created_at"`
+	UpdatedAt       value.Time    `json:"updated_at"`
+	UUID            string        `json:"uuid"`
 }
 
 // Item is the assistant as the outbound list shows it.
 func (a Assistant) Item() Item {
-	return Item{int64(a.ID), int64(a.Owner), a.Name.V, a.Type.V, a.Mode.V, a.Status.V, a.VoiceID.V, a.LanguageID.V,
-		a.Timezone.V, a.InitialMessage.V, a.SystemPrompt.V, a.Variables.V, a.WebhookURL, a.IsWebhookActive.V,
+	return Item{int64(a.ID), int64(a.Owner), a.Name, a.Type, a.Mode, a.Status, a.VoiceID, a.LanguageID,
+		a.Timezone, a.InitialMessage, a.SystemPrompt, a.Variables, a.WebhookURL, a.IsWebhookActive,
 		value.At(a.CreatedAt), value.At(a.UpdatedAt), a.UUID}
 }
 
@@ -42,25 +42,25 @@ type Record struct {
 	ID     int64  `json:"id"`
 	UUID   string `json:"uuid"`
 	UserID int64  `json:"user_id"`
-	Fields
-	Tools             []ShownTool       `json:"tools"`
-	Language          string            `json:"language"`
-	InboundWebhookURL value.Opt[string] `json:"inbound_webhook_url"`
-	CreatedAt         value.Time        `json:"created_at"`
-	UpdatedAt         value.Time        `json:"updated_at"`
-	DeletedAt         *value.Time       `json:"deleted_at"` // always null
+	Settings
+	Tools             []ShownTool `json:"tools"`
+	Language          string      `json:"language"`
+	InboundWebhookURL *string     `json:"inbound_webhook_url"`
+	CreatedAt         value.Time  `json:"created_at"`
+	UpdatedAt         value.Time  `json:"updated_at"`
+	DeletedAt         *value.Time `json:"deleted_at"` // always null
 }
 
 // Record is the assistant as reads return it.
 func (a Assistant) Record() Record {
-	r := Record{ID: int64(a.ID), UUID: a.UUID, UserID: int64(a.Owner), Fields: a.Fields, Language: a.Language(),
+	r := Record{ID: int64(a.ID), UUID: a.UUID, UserID: int64(a.Owner), Settings: a.Settings, Language: a.Language(),
 		CreatedAt: value.At(a.CreatedAt), UpdatedAt: value.At(a.UpdatedAt)}
 	if a.InboundWebhookURL != "" {
-		r.InboundWebhookURL = value.Some(a.InboundWebhookURL)
+		r.InboundWebhookURL = &a.InboundWebhookURL
 	}
-	r.FillerConfig = value.Some(a.FillerConfig.V.Effective(r.Language))
-	r.Tools = make([]ShownTool, len(a.Fields.Tools.V))
-	for i, t := range a.Fields.Tools.V {
+	r.FillerConfig = a.FillerConfig.Effective(r.Language)
+	r.Tools = make([]ShownTool, len(a.Settings.Tools))
+	for i, t := range a.Settings.Tools {
 		r.Tools[i] = ShownTool{t.masked()}
 	}
 	return r

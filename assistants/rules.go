@@ -1,6 +1,7 @@
 package assistants
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -52,15 +53,15 @@ type facts struct {
 // judgement is one request being decided.
 type judgement struct {
 	facts
-	before *Fields // nil on create
-	in     Fields
-	after  Fields
+	before *Settings // nil on create
+	in     Patch
+	after  Settings
 	bad    []fault.Field
 	warned []Warning
 }
 
 // judge applies a request to the stored fields and says what is wrong with the result.
-func judge(f facts, before *Fields, in Fields, unknown value.Unknown) *judgement {
+func judge(f facts, before *Settings, in Patch, unknown value.Unknown) *judgement {
 	j := &judgement{facts: f, before: before, in: in}
 	j.apply()
 	j.required()
@@ -73,12 +74,12 @@ func judge(f facts, before *Fields, in Fields, unknown value.Unknown) *judgement
 	return j
 }
 
-func (j *judgement) mode() catalog.Mode { return catalog.Mode(j.after.Mode.V) }
+func (j *judgement) mode() catalog.Mode { return catalog.Mode(j.after.Mode) }
 func (j *judgement) realtime() bool {
 	return j.mode() == catalog.Multimodal || j.mode() == catalog.Dualplex
 }
 func (j *judgement) modeChanges() bool {
-	return j.before != nil && j.in.Mode.Has() && j.in.Mode.V != j.before.Mode.V
+	return j.before != nil && j.in.Has("mode") && j.in.To.Mode != j.before.Mode
 }
 
 func (j *judgement) fail(f fault.Field)          { j.bad = append(j.bad, f) }
@@ -93,19 +94,21 @@ func (j *judgement) apply() {
 		j.after = *j.before
 	}
 	if j.modeChanges() {
-		overlay(&j.after, &Fields{Mode: j.in.Mode, LanguageID: j.in.LanguageID})
-		resetMode(&j.after, catalog.Mode(j.in.Mode.V), j.catalog)
+		j.after.Mode = j.in.To.Mode
+		if j.in.Has("language_id") {
+			j.after.LanguageID = j.in.To.LanguageID
+		}
+		resetMode(&j.after, catalog.Mode(j.in.To.Mode), j.catalog)
 	}
-	widget := j.after.WidgetSettings.V
-	overlay(&j.after, &j.in)
-	overlay(&widget, &j.in.WidgetSettings.V)
-	j.after.WidgetSettings = value.Some(widgetTexts(widget))
-	if j.in.WebhookURL.Null && !j.in.IsWebhookActive.V {
-		j.after.IsWebhookActive = value.Some(false)
+	widget := j.after.WidgetSettings
+	j.after = j.in.Over(j.after)
+	j.after.WidgetSettings = widgetTexts(value.Below(j.in, "widget_settings", j.in.To.WidgetSettings).Over(widget))
+	if j.in.Null("webhook_url") && !j.in.To.IsWebhookActive {
+		j.after.IsWebhookActive = false
 	}
-	if list := j.after.SecondaryLanguageIDs.V; slices.Contains(list, j.after.LanguageID.V) && (j.in.SecondaryLanguageIDs.Set || j.in.LanguageID.Set) {
-		i := slices.Index(list, j.after.LanguageID.V)
-		j.after.SecondaryLanguageIDs = value.Some(slices.Delete(slices.Clone(list), i, i+1))
+	primary := slices.Index(j.after.SecondaryLanguageIDs, j.after.LanguageID)
+	if primary >= 0 && (j.in.Sent("secondary_language_ids") || j.in.Sent("language_id")) {
+		j.after.SecondaryLanguageIDs = slices.Delete(slices.Clone(j.after.SecondaryLanguageIDs), primary, primary+1)
 		j.note("secondary_language_ids", "The primary language is always understood and was left out of the list.")
 	}
 }
@@ -113,14 +116,12 @@ func (j *judgement) apply() {
 // widgetTexts puts the built-in text where null was sent.
 func widgetTexts(w WidgetSettings) WidgetSettings {
 	d := defaultWidget()
-	for _, t := range []struct{ to, def *value.Opt[string] }{
+	for _, t := range []struct{ to, def *string }{
 		{&w.Position, &d.Position}, {&w.Color, &d.Color}, {&w.HeaderTitle, &d.HeaderTitle}, {&w.HeaderSubtitle, &d.HeaderSubtitle},
 		{&w.ButtonMainText, &d.ButtonMainText}, {&w.ButtonSubText, &d.ButtonSubText}, {&w.StartButtonText, &d.StartButtonText},
 		{&w.ModalTitle, &d.ModalTitle}, {&w.ModalDescription, &d.ModalDescription},
 	} {
-		if !t.to.Has() {
-			*t.to = *t.def
-		}
+		*t.to = cmp.Or(*t.to, *t.def)
 	}
 	return w
 }
@@ -134,25 +135,25 @@ func (j *judgement) required() {
 		key string
 		ok  bool
 	}{
-		{"name", j.in.Name.Has()}, {"voice_id", j.in.VoiceID.Has()}, {"language_id", j.in.LanguageID.Has()},
-		{"type", j.in.Type.Has()}, {"mode", j.in.Mode.Has()}, {"timezone", j.in.Timezone.Has()},
-		{"initial_message", j.in.InitialMessage.Has()}, {"system_prompt", j.in.SystemPrompt.Has()},
+		{"name", j.in.Has("name")}, {"voice_id", j.in.Has("voice_id")}, {"language_id", j.in.Has("language_id")},
+		{"type", j.in.Has("type")}, {"mode", j.in.Has("mode")}, {"timezone", j.in.Has("timezone")},
+		{"initial_message", j.in.Has("initial_message")}, {"system_prompt", j.in.Has("system_prompt")},
 	} {
 		if !f.ok {
 			j.fail(fault.Bad(f.key, "required"))
 		}
 	}
 	switch {
-	case j.mode() == catalog.Pipeline && !j.in.LLMModelID.Has():
+	case j.mode() == catalog.Pipeline && !j.in.Has("llm_model_id"):
 		j.fail(fault.Bad("llm_model_id", "required_if", "mode", "pipeline"))
-	case j.realtime() && !j.in.MultimodalModelID.Has():
-		j.fail(fault.Bad("multimodal_model_id", "required_if", "mode", j.after.Mode.V))
+	case j.realtime() && !j.in.Has("multimodal_model_id"):
+		j.fail(fault.Bad("multimodal_model_id", "required_if", "mode", j.after.Mode))
 	}
 }
 
 func (j *judgement) basics() {
-	if j.in.VoiceID.Has() || j.modeChanges() {
-		v, ok := j.catalog.Voice(j.after.VoiceID.V)
+	if j.in.Has("voice_id") || j.modeChanges() {
+		v, ok := j.catalog.Voice(j.after.VoiceID)
 		switch {
 		case !ok:
 			j.unknown("voice_id")
@@ -160,40 +161,40 @@ func (j *judgement) basics() {
 			j.say("voice_id", sayVoice)
 		}
 	}
-	if j.in.LanguageID.Has() {
-		if _, ok := catalog.LanguageByID(j.in.LanguageID.V); !ok {
+	if j.in.Has("language_id") {
+		if _, ok := catalog.LanguageByID(j.in.To.LanguageID); !ok {
 			j.unknown("language_id")
 		}
 	}
-	for i, id := range j.in.SecondaryLanguageIDs.V {
+	for i, id := range j.in.To.SecondaryLanguageIDs {
 		if _, ok := catalog.LanguageByID(id); !ok {
 			j.unknown(j.at("secondary_language_ids", i))
 		}
 	}
-	if j.before != nil && j.before.Type.V == Outbound && j.after.Type.V == Inbound && j.runningCampaign {
+	if j.before != nil && j.before.Type == Outbound && j.after.Type == Inbound && j.runningCampaign {
 		j.say("type", sayCampaign)
 	}
 }
 
 // models checks the three fields that name one. Their null is a value only where the mode has no use for them.
 func (j *judgement) models() {
-	j.model("llm_model_id", j.in.LLMModelID, j.mode() == catalog.Pipeline, sayPipelineOnly, catalog.LLM)
-	j.model("multimodal_model_id", j.in.MultimodalModelID, j.realtime(), sayRealtimeOnly, string(j.mode()))
-	if j.in.ChatLLMFallbackID.Has() {
-		j.model("chat_llm_fallback_id", j.in.ChatLLMFallbackID, j.realtime(), sayRealtimeOnly, catalog.LLM)
+	j.model("llm_model_id", j.in.To.LLMModelID, j.mode() == catalog.Pipeline, sayPipelineOnly, catalog.LLM)
+	j.model("multimodal_model_id", j.in.To.MultimodalModelID, j.realtime(), sayRealtimeOnly, string(j.mode()))
+	if j.in.Has("chat_llm_fallback_id") {
+		j.model("chat_llm_fallback_id", j.in.To.ChatLLMFallbackID, j.realtime(), sayRealtimeOnly, catalog.LLM)
 	}
 }
 
-func (j *judgement) model(key string, in value.Opt[int64], belongs bool, say, typ string) {
+func (j *judgement) model(key string, id *int64, belongs bool, say, typ string) {
 	switch {
-	case j.mode() == "" || !in.Set:
-	case in.Null && belongs && j.before != nil:
+	case j.mode() == "" || !j.in.Sent(key):
+	case id == nil && belongs && j.before != nil:
 		j.fail(fault.Bad(key, "integer"))
-	case in.Null:
+	case id == nil:
 	case !belongs:
 		j.say(key, say)
 	default:
-		if m, ok := j.catalog.Model(in.V); !ok || !m.Is(typ) {
+		if m, ok := j.catalog.Model(*id); !ok || !m.Is(typ) {
 			j.unknown(key)
 		}
 	}
@@ -201,22 +202,22 @@ func (j *judgement) model(key string, in value.Opt[int64], belongs bool, say, ty
 
 // belongings checks the ids of the account's own things.
 func (j *judgement) belongings() {
-	if j.in.KnowledgebaseID.Has() && !j.knowledgebases[j.in.KnowledgebaseID.V] {
+	if j.in.Has("knowledgebase_id") && !j.knowledgebases[value.Or(j.in.To.KnowledgebaseID, 0)] {
 		j.unknown("knowledgebase_id")
 	}
 	j.phoneNumber()
-	for i, id := range j.in.ToolIDs.V {
+	for i, id := range j.in.To.ToolIDs {
 		if !j.tools[id] {
 			j.unknown(j.at("tool_ids", i))
 		}
 	}
-	for i, t := range j.in.Tools.V {
+	for i, t := range j.in.To.Tools {
 		j.tool(j.at("tools", i), t)
 	}
-	if j.in.FolderID.Has() && !j.folders[j.in.FolderID.V] {
+	if j.in.Has("folder_id") && !j.folders[value.Or(j.in.To.FolderID, 0)] {
 		j.unknown("folder_id")
 	}
-	for i, id := range j.in.LabelIDs.V {
+	for i, id := range j.in.To.LabelIDs {
 		if !j.labels[id] {
 			j.unknown(j.at("label_ids", i))
 		}
@@ -225,17 +226,17 @@ func (j *judgement) belongings() {
 
 // phoneNumber is checked when it is sent, and again when the type changes.
 func (j *judgement) phoneNumber() {
-	typeChanges := j.before != nil && j.before.Type.V != j.after.Type.V
-	if !j.after.PhoneNumberID.Has() || !j.in.PhoneNumberID.Has() && !typeChanges {
+	typeChanges := j.before != nil && j.before.Type != j.after.Type
+	if j.after.PhoneNumberID == nil || !j.in.Has("phone_number_id") && !typeChanges {
 		return
 	}
-	id := j.after.PhoneNumberID.V
+	id := value.Or(j.after.PhoneNumberID, 0)
 	n, owned := j.numbers[id]
 	holder, held := j.holders[id]
 	switch {
 	case !owned:
 		j.unknown("phone_number_id")
-	case j.after.Type.V != Inbound:
+	case j.after.Type != Inbound:
 	case n.CallerID():
 		j.say("phone_number_id", sayCallerID)
 	case held && holder != j.self:
@@ -266,36 +267,36 @@ func (j *judgement) modeRules() {
 		return
 	}
 	pipeline := j.mode() == catalog.Pipeline
-	if j.in.TurnDetectionThreshold.Has() && pipeline {
+	if j.in.Has("turn_detection_threshold") && pipeline {
 		j.say("turn_detection_threshold", sayRealtimeOnly)
 	}
-	if j.in.KnowledgebaseMode.V == "prompt" && !pipeline {
+	if j.in.To.KnowledgebaseMode == "prompt" && !pipeline {
 		j.say("knowledgebase_mode", fmt.Sprintf(sayKnowledgeMode, j.mode()))
 	}
 	j.synthesizer()
-	if j.in.TranscriberProviderID.Has() {
-		if _, ok := j.catalog.Transcriber(j.in.TranscriberProviderID.V); !pipeline {
+	if j.in.Has("transcriber_provider_id") {
+		if _, ok := j.catalog.Transcriber(value.Or(j.in.To.TranscriberProviderID, 0)); !pipeline {
 			j.say("transcriber_provider_id", sayPipelineOnly)
 		} else if !ok {
 			j.unknown("transcriber_provider_id")
 		}
 	}
-	if j.in.AllowInterruptions.Has() && !j.in.AllowInterruptions.V && !pipeline {
+	if j.in.Has("allow_interruptions") && !j.in.To.AllowInterruptions && !pipeline {
 		j.say("allow_interruptions", sayInterruptions)
 	}
-	if j.in.Fillers.V && !pipeline {
+	if j.in.To.Fillers && !pipeline {
 		j.say("fillers", sayFillers)
 	}
 }
 
 // synthesizer must speak the voice that results from the request.
 func (j *judgement) synthesizer() {
-	if !j.after.SynthesizerProviderID.Has() || !j.in.SynthesizerProviderID.Has() && !j.in.VoiceID.Has() {
+	if j.after.SynthesizerProviderID == nil || !j.in.Has("synthesizer_provider_id") && !j.in.Has("voice_id") {
 		return
 	}
-	id := j.after.SynthesizerProviderID.V
+	id := value.Or(j.after.SynthesizerProviderID, 0)
 	_, exists := j.catalog.Synthesizer(id)
-	voice, known := j.catalog.Voice(j.after.VoiceID.V)
+	voice, known := j.catalog.Voice(j.after.VoiceID)
 	switch {
 	case j.mode() == catalog.Multimodal:
 		j.say("synthesizer_provider_id", saySpeechOnly)
@@ -305,10 +306,10 @@ func (j *judgement) synthesizer() {
 }
 
 func (j *judgement) others() {
-	if j.after.IsWebhookActive.V && !j.after.WebhookURL.Has() && (j.in.IsWebhookActive.Set || j.in.WebhookURL.Set) {
+	if j.after.IsWebhookActive && j.after.WebhookURL == nil && (j.in.Sent("is_webhook_active") || j.in.Sent("webhook_url")) {
 		j.fail(fault.Bad("webhook_url", "required_if", "is_webhook_active", "true"))
 	}
-	for _, v := range j.in.Variables.V {
+	for _, v := range j.in.To.Variables {
 		if n := utf8.RuneCountInString(v.Name); n < 1 || n > 64 {
 			j.fail(fault.Bad("variables."+v.Name, "between.string", "1", "64"))
 		}

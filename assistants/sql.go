@@ -63,30 +63,23 @@ func (s *Assistants) open(r row) (Assistant, error) {
 		a.InboundWebhookURL = *r.InboundURL
 	}
 	var err error
-	if a.Fields, err = s.memo.fields(r.Settings); err != nil {
+	if a.Settings, err = s.memo.fields(r.Settings); err != nil {
 		return a, err
 	}
-	a.Status = value.Some(r.Status)
-	a.PhoneNumberID, a.KnowledgebaseID, a.FolderID = opt(r.PhoneNumber), opt(r.Knowledgebase), opt(r.Folder)
+	a.Status = r.Status
+	a.PhoneNumberID, a.KnowledgebaseID, a.FolderID = r.PhoneNumber, r.Knowledgebase, r.Folder
 	if a.ToolIDs, err = idList(r.Tools); err != nil {
 		return a, err
 	}
 	if a.LabelIDs, err = idList(r.Labels); err != nil {
 		return a, err
 	}
-	return a, s.eachKey(a.Tools.V, s.unseal)
-}
-
-func opt(p *int64) value.Opt[int64] {
-	if p == nil {
-		return null[int64]()
-	}
-	return value.Some(*p)
+	return a, s.eachKey(a.Tools, s.unseal)
 }
 
 // idList reads a list such as "1:17,0:3" in the order of the positions: sorting here is cheaper than in every query.
 // None is empty.
-func idList(list *string) (value.Opt[[]int64], error) {
+func idList(list *string) ([]int64, error) {
 	type entry struct{ position, id int64 }
 	var entries []entry
 	if list != nil {
@@ -95,7 +88,7 @@ func idList(list *string) (value.Opt[[]int64], error) {
 			p, errP := strconv.ParseInt(position, 10, 64)
 			n, errN := strconv.ParseInt(id, 10, 64)
 			if err := errors.Join(errP, errN); err != nil {
-				return value.Opt[[]int64]{}, err
+				return nil, err
 			}
 			entries = append(entries, entry{p, n})
 		}
@@ -107,13 +100,13 @@ func idList(list *string) (value.Opt[[]int64], error) {
 	for i, e := range entries {
 		out[i] = e.id
 	}
-	return value.Some(out), nil
+	return out, nil
 }
 
 // document is the stored form of the fields: calendar keys sealed.
-func (s *Assistants) document(f Fields) (string, error) {
-	f.Tools = value.Some(f.Tools.V.clone())
-	if err := s.eachKey(f.Tools.V, s.seal); err != nil {
+func (s *Assistants) document(f Settings) (string, error) {
+	f.Tools = f.Tools.clone()
+	if err := s.eachKey(f.Tools, s.seal); err != nil {
 		return "", err
 	}
 	b, err := value.Marshal(f)
@@ -143,7 +136,7 @@ func (s *Assistants) unseal(sealed string) (string, error) {
 }
 
 func (s *Assistants) insert(ctx context.Context, tx *db.Tx, a *Assistant) error {
-	doc, err := s.document(a.Fields)
+	doc, err := s.document(a.Settings)
 	if err != nil {
 		return err
 	}
@@ -153,8 +146,8 @@ func (s *Assistants) insert(ctx context.Context, tx *db.Tx, a *Assistant) error 
 		INSERT INTO assistants (account_id, uuid, name, type, mode, status, paused, phone_number_id, knowledgebase_id,
 		                        folder_id, settings, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, FALSE, $7, $8, $9, $10, $11, $11) RETURNING id`,
-		int64(a.Owner), a.UUID, a.Name.V, a.Type.V, a.Mode.V, a.Status.V, a.PhoneNumberID.Ptr(), a.KnowledgebaseID.Ptr(),
-		a.FolderID.Ptr(), doc, db.At(a.CreatedAt))
+		int64(a.Owner), a.UUID, a.Name, a.Type, a.Mode, a.Status, a.PhoneNumberID, a.KnowledgebaseID,
+		a.FolderID, doc, db.At(a.CreatedAt))
 	if err != nil {
 		return fmt.Errorf("insert assistant: %w", err)
 	}
@@ -162,7 +155,7 @@ func (s *Assistants) insert(ctx context.Context, tx *db.Tx, a *Assistant) error 
 }
 
 func (s *Assistants) update(ctx context.Context, tx *db.Tx, a *Assistant) error {
-	doc, err := s.document(a.Fields)
+	doc, err := s.document(a.Settings)
 	if err != nil {
 		return err
 	}
@@ -175,8 +168,8 @@ func (s *Assistants) update(ctx context.Context, tx *db.Tx, a *Assistant) error 
 		UPDATE assistants SET name = $2, type = $3, mode = $4, status = $5, paused = $6, phone_number_id = $7,
 		       knowledgebase_id = $8, folder_id = $9, settings = $10, inbound_webhook_url = $11, updated_at = $12
 		WHERE id = $1`,
-		int64(a.ID), a.Name.V, a.Type.V, a.Mode.V, a.Status.V, a.Paused, a.PhoneNumberID.Ptr(), a.KnowledgebaseID.Ptr(),
-		a.FolderID.Ptr(), doc, inbound, db.At(a.UpdatedAt))
+		int64(a.ID), a.Name, a.Type, a.Mode, a.Status, a.Paused, a.PhoneNumberID, a.KnowledgebaseID,
+		a.FolderID, doc, inbound, db.At(a.UpdatedAt))
 	if err != nil {
 		return fmt.Errorf("update assistant: %w", err)
 	}
@@ -190,9 +183,9 @@ func (s *Assistants) link(ctx context.Context, tx *db.Tx, a Assistant) error {
 		ids        []int64
 	}{
 		{`DELETE FROM assistant_tools WHERE assistant_id = $1`,
-			`INSERT INTO assistant_tools (assistant_id, tool_id, position) VALUES ($1, $2, $3)`, a.ToolIDs.V},
+			`INSERT INTO assistant_tools (assistant_id, tool_id, position) VALUES ($1, $2, $3)`, a.ToolIDs},
 		{`DELETE FROM assistant_labels WHERE assistant_id = $1`,
-			`INSERT INTO assistant_labels (assistant_id, label_id, position) VALUES ($1, $2, $3)`, a.LabelIDs.V},
+			`INSERT INTO assistant_labels (assistant_id, label_id, position) VALUES ($1, $2, $3)`, a.LabelIDs},
 	} {
 		if _, err := tx.Exec(ctx, l.clear, int64(a.ID)); err != nil {
 			return fmt.Errorf("unlink assistant: %w", err)

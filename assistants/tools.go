@@ -21,28 +21,28 @@ type Tool struct {
 
 // CallTransfer connects the caller to a number.
 type CallTransfer struct {
-	PhoneNumber         string            `json:"phone_number" rule:"required"`
-	Description         string            `json:"description" rule:"null=default max=1000" default:"Use when the caller asks for a person or the matter needs one."`
-	Custom              bool              `json:"custom" rule:"null=default" default:"false"`
-	Timezone            value.Opt[string] `json:"timezone" rule:"null timezone"`
-	WarmTransfer        bool              `json:"warm_transfer" rule:"null=default" default:"false"`
-	WarmTransferMessage string            `json:"warm_transfer_message" rule:"null=default max=1000" default:"Tell the caller in one sentence that you are connecting them now."`
+	PhoneNumber         string  `json:"phone_number" rule:"required"`
+	Description         string  `json:"description" rule:"null=default max=1000" default:"Use when the caller asks for a person or the matter needs one."`
+	Custom              bool    `json:"custom" rule:"null=default" default:"false"`
+	Timezone            *string `json:"timezone" rule:"null timezone"`
+	WarmTransfer        bool    `json:"warm_transfer" rule:"null=default" default:"false"`
+	WarmTransferMessage string  `json:"warm_transfer_message" rule:"null=default max=1000" default:"Tell the caller in one sentence that you are connecting them now."`
 }
 
 // WarmCallTransfer briefs a supervisor before it connects the caller.
 type WarmCallTransfer struct {
-	SupervisorPhone        string            `json:"supervisor_phone" rule:"required max=255"`
-	OutboundPhoneID        int64             `json:"outbound_phone_id" rule:"required"`
-	Description            string            `json:"description" rule:"required max=1000"`
-	CustomSIP              bool              `json:"custom_sip" rule:"null=default" default:"false"`
-	CallerIDMode           string            `json:"caller_id_mode" rule:"null=default oneof=outbound_number|customer_number|custom" default:"outbound_number"`
-	CustomCallerID         value.Opt[string] `json:"custom_caller_id" rule:"null required_if=caller_id_mode:custom e164"`
-	HoldMusic              string            `json:"hold_music" rule:"null=default oneof=hold_music|none" default:"hold_music"`
-	HoldMusicVolume        int64             `json:"hold_music_volume" rule:"null=default min=0 max=100" default:"80"`
-	HoldMessage            string            `json:"hold_message" rule:"null=default max=1000" default:"Please hold while I connect you with a supervisor."`
-	SummaryInstructions    string            `json:"summary_instructions" rule:"null=default max=2000" default:"In two or three sentences, tell the supervisor who is calling, what they want, and why a person is needed."`
-	BriefingInitialMessage string            `json:"briefing_initial_message" rule:"null=default max=1000" default:"Hello, I have a caller who needs a person. May I tell you what it is about?"`
-	ConnectedMessage       string            `json:"connected_message" rule:"null=default max=1000" default:"You are now connected with a supervisor. I'll leave you to it."`
+	SupervisorPhone        string  `json:"supervisor_phone" rule:"required max=255"`
+	OutboundPhoneID        int64   `json:"outbound_phone_id" rule:"required"`
+	Description            string  `json:"description" rule:"required max=1000"`
+	CustomSIP              bool    `json:"custom_sip" rule:"null=default" default:"false"`
+	CallerIDMode           string  `json:"caller_id_mode" rule:"null=default oneof=outbound_number|customer_number|custom" default:"outbound_number"`
+	CustomCallerID         *string `json:"custom_caller_id" rule:"null required_if=caller_id_mode:custom e164"`
+	HoldMusic              string  `json:"hold_music" rule:"null=default oneof=hold_music|none" default:"hold_music"`
+	HoldMusicVolume        int64   `json:"hold_music_volume" rule:"null=default min=0 max=100" default:"80"`
+	HoldMessage            string  `json:"hold_message" rule:"null=default max=1000" default:"Please hold while I connect you with a supervisor."`
+	SummaryInstructions    string  `json:"summary_instructions" rule:"null=default max=2000" default:"In two or three sentences, tell the supervisor who is calling, what they want, and why a person is needed."`
+	BriefingInitialMessage string  `json:"briefing_initial_message" rule:"null=default max=1000" default:"Hello, I have a caller who needs a person. May I tell you what it is about?"`
+	ConnectedMessage       string  `json:"connected_message" rule:"null=default max=1000" default:"You are now connected with a supervisor. I'll leave you to it."`
 }
 
 // EndCall hangs up.
@@ -63,13 +63,13 @@ type CollectKeypad struct {
 
 // CalendarIntegration looks for and books appointments. The key is sealed in the stored document.
 type CalendarIntegration struct {
-	APIKey         string            `json:"calendar_api_key" rule:"required max=255"`
-	EventSlug      string            `json:"calendar_event_slug" rule:"required max=255"`
-	TeamSlug       value.Opt[string] `json:"calendar_team_slug" rule:"null max=255"`
-	Endpoint       string            `json:"calendar_endpoint" rule:"null=default oneof=us|eu|custom" default:"us"`
-	CustomEndpoint value.Opt[string] `json:"calendar_custom_endpoint" rule:"null required_if=calendar_endpoint:custom url public"`
-	BookingFields  []BookingField    `json:"calendar_booking_fields" rule:"null=default max=20" default:"[]"`
-	Description    string            `json:"description" rule:"null=default max=1000" default:"Use when an appointment is wanted."`
+	APIKey         string         `json:"calendar_api_key" rule:"required max=255"`
+	EventSlug      string         `json:"calendar_event_slug" rule:"required max=255"`
+	TeamSlug       *string        `json:"calendar_team_slug" rule:"null max=255"`
+	Endpoint       string         `json:"calendar_endpoint" rule:"null=default oneof=us|eu|custom" default:"us"`
+	CustomEndpoint *string        `json:"calendar_custom_endpoint" rule:"null required_if=calendar_endpoint:custom url public"`
+	BookingFields  []BookingField `json:"calendar_booking_fields" rule:"null=default max=20" default:"[]"`
+	Description    string         `json:"description" rule:"null=default max=1000" default:"Use when an appointment is wanted."`
 }
 
 // BookingField is a question of a calendar's booking form.
@@ -83,10 +83,10 @@ type BookingField struct {
 
 // AssistantTransfer lets another assistant take over.
 type AssistantTransfer struct {
-	AssistantID           value.Ref         `json:"assistant_id" rule:"required"`
-	Description           string            `json:"description" rule:"null=default max=500" default:"Use when the other assistant should take over."`
-	MessageBeforeTransfer value.Opt[string] `json:"message_before_transfer" rule:"null max=500"`
-	SpeakTransferGreeting bool              `json:"speak_transfer_greeting" rule:"null=default" default:"true"`
+	AssistantID           value.Ref `json:"assistant_id" rule:"required"`
+	Description           string    `json:"description" rule:"null=default max=500" default:"Use when the other assistant should take over."`
+	MessageBeforeTransfer *string   `json:"message_before_transfer" rule:"null max=500"`
+	SpeakTransferGreeting bool      `json:"speak_transfer_greeting" rule:"null=default" default:"true"`
 }
 
 // blank gives the struct of a tool's fields; nil for an unknown type.
@@ -116,7 +116,7 @@ var once = map[string]bool{"end_call": true, "dtmf_input": true, "collect_keypad
 // Len is the number of tools.
 func (ts Tools) Len() int { return len(ts) }
 
-// Bind reads the array. Fields stand flat in the element, or nested under "data"; flat ones win.
+// Bind reads the array. Settings stand flat in the element, or nested under "data"; flat ones win.
 func (ts *Tools) Bind(b value.Binder, v value.Value) {
 	if !v.IsArray() {
 		b.Fail("array")

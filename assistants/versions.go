@@ -38,7 +38,7 @@ type versionRow struct {
 
 // keepVersion stores what a change left, lists included.
 func (s *Assistants) keepVersion(ctx context.Context, tx *db.Tx, a Assistant, by By, names []string) error {
-	doc, err := s.document(a.Fields)
+	doc, err := s.document(a.Settings)
 	if err != nil {
 		return err
 	}
@@ -79,10 +79,10 @@ func (s *Assistants) versions(ctx context.Context, q db.Q, of Assistant, where s
 		if r.Inbound != nil {
 			v.InboundWebhookURL = *r.Inbound
 		}
-		if v.Fields, err = s.memo.fields(r.Settings); err != nil {
+		if v.Settings, err = s.memo.fields(r.Settings); err != nil {
 			return nil, fmt.Errorf("version %d: %w", r.N, err)
 		}
-		if err := s.eachKey(v.Tools.V, s.unseal); err != nil {
+		if err := s.eachKey(v.Tools, s.unseal); err != nil {
 			return nil, err
 		}
 		out[i] = v
@@ -107,7 +107,7 @@ func (s *Assistants) Restore(ctx context.Context, owner accounts.ID, ref value.R
 			return ErrNoVersion
 		}
 		a = old
-		a.Fields, a.InboundWebhookURL = list[0].Fields, list[0].InboundWebhookURL
+		a.Settings, a.InboundWebhookURL = list[0].Settings, list[0].InboundWebhookURL
 		a.Status = old.Status
 		if warned, err = s.mend(ctx, tx, old, &a); err != nil {
 			return err
@@ -126,8 +126,8 @@ func (s *Assistants) mend(ctx context.Context, tx *db.Tx, old Assistant, a *Assi
 	var warned []Warning
 	for range 8 { // dropping one thing can uncover another, never many
 		dropped := map[string]bool{}
-		sent := a.Fields
-		j, err := s.judge(ctx, tx, a.Owner, &old, Change{Fields: sent})
+		sent := a.Settings
+		j, err := s.judge(ctx, tx, a.Owner, &old, Change{Patch: value.Whole(sent)})
 		if err != nil || len(j.bad) == 0 {
 			return warned, err
 		}
@@ -165,7 +165,7 @@ func (a *Assistant) drop(key string) bool {
 	case "tool_ids":
 		a.ToolIDs = without(a.ToolIDs, key)
 	case "tools":
-		a.Tools = value.Some(Tools(without(value.Opt[[]Tool]{V: a.Tools.V}, key).V))
+		a.Tools = without(a.Tools, key)
 	case "synthesizer_provider_id":
 		a.SynthesizerProviderID = d.SynthesizerProviderID
 	case "transcriber_provider_id":
@@ -184,13 +184,13 @@ func element(key string) string {
 	return strings.Join(parts[:min(2, len(parts))], ".")
 }
 
-// without removes the element that an error key names.
-func without[T any](list value.Opt[[]T], key string) value.Opt[[]T] {
+// without is the list without the element that an error key names.
+func without[L ~[]T, T any](list L, key string) L {
 	_, rest, _ := strings.Cut(key, ".")
 	index, _, _ := strings.Cut(rest, ".")
 	i, err := strconv.Atoi(index)
-	if err != nil || i >= len(list.V) {
-		return value.Some([]T{})
+	if err != nil || i >= len(list) {
+		return L{}
 	}
-	return value.Some(slices.Delete(slices.Clone(list.V), i, i+1))
+	return slices.Delete(slices.Clone(list), i, i+1)
 }

@@ -35,7 +35,7 @@ var readOnly = []string{"id", "uuid", "user_id", "language", "created_at", "upda
 // warn collects warnings about what was sent; what was left out is never mentioned.
 func (j *judgement) warn(unknown value.Unknown) {
 	in := &j.in
-	if j.before == nil && in.Status.Set {
+	if j.before == nil && in.Sent("status") {
 		j.note("status", warnStatus)
 	}
 	j.warnLanguages()
@@ -44,15 +44,15 @@ func (j *judgement) warn(unknown value.Unknown) {
 		key  string
 		when bool
 	}{
-		{"voice_stability", in.VoiceStability.Set && j.mode() == catalog.Multimodal},
-		{"voice_similarity", in.VoiceSimilarity.Set && j.mode() == catalog.Multimodal},
-		{"filler_config", in.FillerConfig.Set && j.realtime()},
+		{"voice_stability", in.Sent("voice_stability") && j.mode() == catalog.Multimodal},
+		{"voice_similarity", in.Sent("voice_similarity") && j.mode() == catalog.Multimodal},
+		{"filler_config", in.Sent("filler_config") && j.realtime()},
 	} {
 		if f.when {
 			j.note(f.key, other)
 		}
 	}
-	if in.LLMTemperature.Set && !j.hasTemperature() {
+	if in.Sent("llm_temperature") && !j.hasTemperature() {
 		j.note("llm_temperature", warnModel)
 	}
 	j.warnPending()
@@ -69,11 +69,11 @@ func (j *judgement) warn(unknown value.Unknown) {
 }
 
 func (j *judgement) warnLanguages() {
-	if (j.in.LanguageID.Has() || j.modeChanges()) && !j.catalog.Supports(j.after.LanguageID.V, j.mode()) {
+	if (j.in.Has("language_id") || j.modeChanges()) && !j.catalog.Supports(j.after.LanguageID, j.mode()) {
 		j.note("language_id", warnLanguage)
 	}
-	for _, id := range j.in.SecondaryLanguageIDs.V {
-		if id != j.after.LanguageID.V && !j.catalog.Supports(id, j.mode()) {
+	for _, id := range j.in.To.SecondaryLanguageIDs {
+		if id != j.after.LanguageID && !j.catalog.Supports(id, j.mode()) {
 			j.note("secondary_language_ids", warnLanguage)
 			return
 		}
@@ -81,9 +81,9 @@ func (j *judgement) warnLanguages() {
 }
 
 func (j *judgement) hasTemperature() bool {
-	id := j.after.LLMModelID.V
+	id := value.Or(j.after.LLMModelID, 0)
 	if j.realtime() {
-		id = j.after.MultimodalModelID.V
+		id = value.Or(j.after.MultimodalModelID, 0)
 	}
 	m, ok := j.catalog.Model(id)
 	return !ok || m.Temperature
@@ -91,7 +91,7 @@ func (j *judgement) hasTemperature() bool {
 
 // builtinVoice reports a voice that reads everything in one manner.
 func (j *judgement) builtinVoice() bool {
-	v, ok := j.catalog.Voice(j.after.VoiceID.V)
+	v, ok := j.catalog.Voice(j.after.VoiceID)
 	return ok && strings.HasPrefix(v.Provider, "builtin")
 }
 
@@ -102,11 +102,11 @@ func (j *judgement) warnPending() {
 		key  string
 		when bool
 	}{
-		{"mode", in.Mode.Has() && j.realtime()},
-		{"tts_emotion_enabled", in.TTSEmotionEnabled.V && j.builtinVoice()},
-		{"fillers", in.Fillers.V},
-		{"enable_noise_cancellation", in.EnableNoiseCancellation.V},
-		{"ambient_sound", in.AmbientSound.Has() && in.AmbientSound.V != "off"},
+		{"mode", in.Has("mode") && j.realtime()},
+		{"tts_emotion_enabled", in.To.TTSEmotionEnabled && j.builtinVoice()},
+		{"fillers", in.To.Fillers},
+		{"enable_noise_cancellation", in.To.EnableNoiseCancellation},
+		{"ambient_sound", in.Has("ambient_sound") && in.To.AmbientSound != "off"},
 	} {
 		if f.when {
 			j.note(f.key, warnPending)
@@ -115,18 +115,18 @@ func (j *judgement) warnPending() {
 }
 
 func (j *judgement) warnTools() {
-	for i, t := range j.in.Tools.V {
+	for i, t := range j.in.To.Tools {
 		key := j.at("tools", i)
 		switch s := t.Spec.(type) {
 		case *CallTransfer:
 			j.note(key, warnPending)
 		case *WarmCallTransfer:
 			j.note(key, warnPending)
-			if s.CustomCallerID.Has() && s.CallerIDMode != "custom" {
+			if s.CustomCallerID != nil && s.CallerIDMode != "custom" {
 				j.note(key+".custom_caller_id", "Stored, but used only when caller_id_mode is custom.")
 			}
 		case *CalendarIntegration:
-			if s.CustomEndpoint.Has() && s.Endpoint != "custom" {
+			if s.CustomEndpoint != nil && s.Endpoint != "custom" {
 				j.note(key+".calendar_custom_endpoint", "Stored, but used only when calendar_endpoint is custom.")
 			}
 		}

@@ -39,7 +39,7 @@ func TestChat(t *testing.T) {
 		if now, err := l.room.Get(t.Context(), l.d, 1, value.Ref{ID: int64(c.ID)}); err != nil || now.Messages != 3 || now.Cost != value.MoneyUnit/100 || now.AssistantName != "Desk" {
 			t.Errorf("%+v %v", now, err)
 		}
-		if woken, err := l.people.ByID(t.Context(), l.d, a.ID); err != nil || woken.Status.V != assistants.Active {
+		if woken, err := l.people.ByID(t.Context(), l.d, a.ID); err != nil || woken.Status != assistants.Active {
 			t.Error("the widget did not wake the assistant:", err)
 		}
 	})
@@ -106,7 +106,7 @@ func TestPausedOrHiddenAssistant(t *testing.T) {
 	change := func(body string) {
 		t.Helper()
 		var ch assistants.Change
-		if err := wire.ReadJSON([]byte(body), &ch.Fields); err != nil {
+		if err := wire.ReadJSON([]byte(body), &ch.Patch); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := l.people.Update(t.Context(), 1, value.Ref{ID: int64(a.ID)}, ch); err != nil {

@@ -37,7 +37,7 @@ type reportArgs struct {
 // watch sees to it that the conversation ends when it stays quiet.
 func (s *Chats) watch(ctx context.Context, tx *db.Tx, c Conversation) error {
 	a, err := s.assistants.ByID(ctx, tx, c.Assistant)
-	if fault.Is(err, fault.NotFound) || err == nil && !a.ConversationInactivityTimeout.Has() {
+	if fault.Is(err, fault.NotFound) || err == nil && a.ConversationInactivityTimeout == nil {
 		return nil
 	}
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Chats) watch(ctx context.Context, tx *db.Tx, c Conversation) error {
 }
 
 func minutes(a assistants.Assistant) time.Duration {
-	return time.Duration(a.ConversationInactivityTimeout.V) * time.Minute
+	return time.Duration(value.Or(a.ConversationInactivityTimeout, 0)) * time.Minute
 }
 
 // quiet ends a conversation in which nothing was said for the assistant's time-out.
@@ -65,7 +65,7 @@ func (s *Chats) quiet(ctx context.Context, job jobs.Job) error {
 			return err
 		}
 		a, err := s.assistants.ByID(ctx, tx, c.Assistant)
-		if err != nil || !a.ConversationInactivityTimeout.Has() {
+		if err != nil || a.ConversationInactivityTimeout == nil {
 			return err
 		}
 		if due := c.LastMessageAt.Add(minutes(a)); due.After(s.db.Now()) {
@@ -118,7 +118,7 @@ func (s *Chats) reopen(ctx context.Context, tx *db.Tx, c *Conversation, a assist
 	switch {
 	case c.State == Open:
 		return nil
-	case c.EndReason == Inactivity && a.ConversationEndedRetrigger.V, c.EndReason == Closed && !page:
+	case c.EndReason == Inactivity && a.ConversationEndedRetrigger, c.EndReason == Closed && !page:
 	case page:
 		return ErrEnded
 	default: // answered as usual, but it stays ended and is never reported again
@@ -173,7 +173,7 @@ func (s *Chats) ending(ctx context.Context, args reportArgs) (Ending, bool, erro
 	if err != nil {
 		return Ending{}, false, err
 	}
-	e := Ending{Conversation: c, Reason: args.Reason, EndedAt: time.UnixMicro(args.At).UTC(), URL: a.ConversationEndedWebhookURL.V}
+	e := Ending{Conversation: c, Reason: args.Reason, EndedAt: time.UnixMicro(args.At).UTC(), URL: value.Or(a.ConversationEndedWebhookURL, "")}
 	if e.Entries, err = s.History(ctx, s.db, c.ID); err != nil {
 		return Ending{}, false, err
 	}
@@ -184,7 +184,7 @@ func (s *Chats) ending(ctx context.Context, args reportArgs) (Ending, bool, erro
 	if c.Type == Widget && !spoke {
 		return Ending{}, false, nil
 	}
-	if a.PostCallEvaluation.V {
+	if a.PostCallEvaluation {
 		e.Extracted = s.evaluate(ctx, c, a, e.Entries)
 	}
 	return e, true, nil
@@ -202,8 +202,8 @@ func (s *Chats) evaluate(ctx context.Context, c Conversation, a assistants.Assis
 	engine, err := s.mind.Engine(ctx, a)
 	if err == nil {
 		var got value.Scalars
-		got, err = agent.Evaluation{Engine: engine, History: messages(entries), Fields: fields, Temperature: a.LLMTemperature.V,
-			Prompt: agent.Prompt{Text: a.SystemPrompt.V, Values: s.values(c, a), Language: a.Language(), Now: s.db.Now().In(a.Location())}}.Run(ctx)
+		got, err = agent.Evaluation{Engine: engine, History: messages(entries), Fields: fields, Temperature: a.LLMTemperature,
+			Prompt: agent.Prompt{Text: a.SystemPrompt, Values: s.values(c, a), Language: a.Language(), Now: s.db.Now().In(a.Location())}}.Run(ctx)
 		if err == nil {
 			return got
 		}

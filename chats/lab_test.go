@@ -180,7 +180,7 @@ func (l *lab) assistant(more string) assistants.Assistant {
 	if more != "" {
 		base += "," + more
 	}
-	if err := wire.ReadJSON([]byte(base+"}"), &c.Fields); err != nil {
+	if err := wire.ReadJSON([]byte(base+"}"), &c.Patch); err != nil {
 		l.t.Fatal(err)
 	}
 	a, _, err := l.people.Create(l.t.Context(), 1, c)

@@ -37,11 +37,11 @@ func (s *Chats) Begin(ctx context.Context, in Start) (Conversation, []Entry, err
 				return balance(err)
 			}
 		}
-		c = Conversation{Owner: a.Owner, Assistant: a.ID, AssistantUUID: a.UUID, AssistantName: a.Name.V, Type: in.Type, Variables: in.Variables, UUID: uuid.NewString()}
+		c = Conversation{Owner: a.Owner, Assistant: a.ID, AssistantUUID: a.UUID, AssistantName: a.Name, Type: in.Type, Variables: in.Variables, UUID: uuid.NewString()}
 		if err := s.insert(ctx, tx, &c); err != nil {
 			return err
 		}
-		greeting = Entry{Role: Assistant, Text: placeholders.Fill(a.InitialMessage.V, s.values(c, a), placeholders.Spoken)}
+		greeting = Entry{Role: Assistant, Text: placeholders.Fill(a.InitialMessage, s.values(c, a), placeholders.Spoken)}
 		if err := s.append(ctx, tx, &c, &greeting, 0); err != nil {
 			return err
 		}
@@ -79,20 +79,20 @@ func (s *Chats) hostOf(ctx context.Context, in Start) (assistants.Assistant, err
 }
 
 // Serves reports whether strangers may chat with the assistant.
-func Serves(a assistants.Assistant) bool { return !a.Paused && a.WidgetSettings.V.Enabled.V }
+func Serves(a assistants.Assistant) bool { return !a.Paused && a.WidgetSettings.Enabled }
 
 // AllowedOrigins are the only pages that may embed the assistant; none means any.
-func AllowedOrigins(a assistants.Assistant) []string { return a.WidgetSettings.V.AllowedOrigins.V }
+func AllowedOrigins(a assistants.Assistant) []string { return a.WidgetSettings.AllowedOrigins }
 
 // values are what placeholders in the texts of a conversation stand for.
 func (s *Chats) values(c Conversation, a assistants.Assistant) placeholders.Values {
-	facts := agent.Facts{CustomerPhone: c.Customer.Phone, AssistantPhone: c.Sender.Phone, AssistantID: a.UUID, AssistantName: a.Name.V,
+	facts := agent.Facts{CustomerPhone: c.Customer.Phone, AssistantPhone: c.Sender.Phone, AssistantID: a.UUID, AssistantName: a.Name,
 		ConversationID: c.UUID, Now: s.db.Now().In(a.Location())}
 	var known value.Scalars
 	if c.Customer.Name != "" {
 		known = value.Scalars{{Name: "customer_name", Value: c.Customer.Name}}
 	}
-	return placeholders.Layer(facts.Values(), c.Variables, known, a.Variables.V)
+	return placeholders.Layer(facts.Values(), c.Variables, known, a.Variables)
 }
 
 // External finds or opens the api conversation of an assistant with a customer the caller names.
@@ -105,7 +105,7 @@ func (s *Chats) External(ctx context.Context, a assistants.Assistant, customer s
 		if err != ErrNotFound {
 			return err
 		}
-		c = Conversation{Owner: a.Owner, Assistant: a.ID, AssistantUUID: a.UUID, AssistantName: a.Name.V, Type: API, Variables: variables, External: customer, UUID: uuid.NewString()}
+		c = Conversation{Owner: a.Owner, Assistant: a.ID, AssistantUUID: a.UUID, AssistantName: a.Name, Type: API, Variables: variables, External: customer, UUID: uuid.NewString()}
 		if len(variables) == 0 {
 			c.Variables = nil
 		}
@@ -120,7 +120,7 @@ func (s *Chats) External(ctx context.Context, a assistants.Assistant, customer s
 // OverWhatsApp opens a conversation over a sender, with the zero assistant when nobody answers there; messaging finds
 // existing ones by their id.
 func (s *Chats) OverWhatsApp(ctx context.Context, tx *db.Tx, owner accounts.ID, a assistants.Assistant, from Sender, with Customer) (Conversation, error) {
-	c := Conversation{Owner: owner, Assistant: a.ID, AssistantUUID: a.UUID, AssistantName: a.Name.V, Type: WhatsApp, Sender: from, Customer: with, UUID: uuid.NewString()}
+	c := Conversation{Owner: owner, Assistant: a.ID, AssistantUUID: a.UUID, AssistantName: a.Name, Type: WhatsApp, Sender: from, Customer: with, UUID: uuid.NewString()}
 	return c, s.insert(ctx, tx, &c)
 }
 

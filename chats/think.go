@@ -67,10 +67,10 @@ func (s *Chats) turn(ctx context.Context, c Conversation, t *thought, history []
 		return err
 	}
 	turn := agent.Turn{
-		Engine: engine, History: history, Functions: functions, Temperature: a.LLMTemperature.V, Wanted: wanted(a),
-		Prompt: agent.Prompt{Text: a.SystemPrompt.V, Values: values, Language: a.Language(), Now: s.db.Now().In(a.Location())},
+		Engine: engine, History: history, Functions: functions, Temperature: a.LLMTemperature, Wanted: wanted(a),
+		Prompt: agent.Prompt{Text: a.SystemPrompt, Values: values, Language: a.Language(), Now: s.db.Now().In(a.Location())},
 	}
-	if a.KnowledgebaseID.Has() && a.KnowledgebaseMode.V == "prompt" && s.mind.Search != nil {
+	if a.KnowledgebaseID != nil && a.KnowledgebaseMode == "prompt" && s.mind.Search != nil {
 		turn.Recall = func(ctx context.Context, query string) ([]agent.Passage, error) { return s.mind.Search(ctx, a, query) }
 	}
 	said, err := turn.Text(ctx)
@@ -87,8 +87,8 @@ func (s *Chats) turn(ctx context.Context, c Conversation, t *thought, history []
 }
 
 func wanted(a assistants.Assistant) []agent.Field {
-	out := make([]agent.Field, len(a.PostCallSchema.V))
-	for i, f := range a.PostCallSchema.V {
+	out := make([]agent.Field, len(a.PostCallSchema))
+	for i, f := range a.PostCallSchema {
 		out[i] = agent.Field{Name: f.Name, Type: f.Type, Description: f.Description}
 	}
 	return out
@@ -125,7 +125,7 @@ func (s *Chats) functions(ctx context.Context, c Conversation, a assistants.Assi
 		}
 		out = append(out, custom...)
 	}
-	if a.KnowledgebaseID.Has() && a.KnowledgebaseMode.V != "prompt" && s.mind.Search != nil {
+	if a.KnowledgebaseID != nil && a.KnowledgebaseMode != "prompt" && s.mind.Search != nil {
 		out = append(out, agent.Search(func(ctx context.Context, query string) ([]agent.Passage, error) { return s.mind.Search(ctx, a, query) }))
 	}
 	return out, nil
@@ -146,11 +146,11 @@ func (s *Chats) handOver(ctx context.Context, c Conversation, v placeholders.Val
 	}
 	t.then.Speaker, t.then.Switches = target.ID, t.then.Switches+1
 	var said []string
-	if spec.MessageBeforeTransfer.Has() {
-		said = append(said, placeholders.Fill(spec.MessageBeforeTransfer.V, v, placeholders.Spoken))
+	if spec.MessageBeforeTransfer != nil {
+		said = append(said, placeholders.Fill(*spec.MessageBeforeTransfer, v, placeholders.Spoken))
 	}
 	if spec.SpeakTransferGreeting {
-		said = append(said, placeholders.Fill(target.InitialMessage.V, s.values(c, target), placeholders.Spoken))
+		said = append(said, placeholders.Fill(target.InitialMessage, s.values(c, target), placeholders.Spoken))
 	}
 	return said, nil
 }

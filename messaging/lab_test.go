@@ -157,7 +157,7 @@ func newLab(t *testing.T, d *db.DB) *lab {
 			return chats.Attachment{Type: f.Type, URL: "https://p.example/media/chat/" + f.Ref}, words, nil
 		}})
 	var change assistants.Change
-	l.must(wire.ReadJSON([]byte(`{"name":"Desk","voice_id":1,"language_id":1,"type":"inbound","mode":"pipeline","timezone":"UTC","llm_model_id":1,"initial_message":"Hello.","system_prompt":"Help.","tools":[{"type":"end_call"}]}`), &change.Fields))
+	l.must(wire.ReadJSON([]byte(`{"name":"Desk","voice_id":1,"language_id":1,"type":"inbound","mode":"pipeline","timezone":"UTC","llm_model_id":1,"initial_message":"Hello.","system_prompt":"Help.","tools":[{"type":"end_call"}]}`), &change.Patch))
 	desk, _, err := a.Create(ctx, ada.ID, change)
 	l.must(err)
 	l.must(d.Do(ctx, func(tx *db.Tx) error {

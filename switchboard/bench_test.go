@@ -243,7 +243,7 @@ func (l *lab) keepBooks() {
 
 // quiet is an assistant whose calls leave no recording and no evaluation.
 func (l *lab) quiet() assistants.Assistant {
-	return l.assistant("outbound", func(f *assistants.Fields) { f.Record, f.PostCallEvaluation = value.Some(false), value.Some(false) })
+	return l.assistant("outbound", func(f *assistants.Settings) { f.Record, f.PostCallEvaluation = false, false })
 }
 
 func (d *dialler) order(n int) {

@@ -76,14 +76,14 @@ func (s *Switchboard) route(ctx context.Context, n Number) (assistants.Assistant
 		return a, refuse(calls.EngineFailure)
 	case a.Paused:
 		return a, refuse(calls.AssistantInactive)
-	case !s.Catalog.Supports(a.LanguageID.V, a.ModeOf()):
+	case !s.Catalog.Supports(a.LanguageID, a.ModeOf()):
 		return a, refuse(calls.NoRoute)
 	}
 	return a, nil
 }
 
 func (s *Switchboard) inboundCall(in lines.Info, n Number, a assistants.Assistant) calls.NewCall {
-	return calls.NewCall{Owner: n.Owner, Type: calls.Inbound, Ringing: true, AssistantID: a.ID, AssistantName: a.Name.V, AssistantPhone: n.Phone,
+	return calls.NewCall{Owner: n.Owner, Type: calls.Inbound, Ringing: true, AssistantID: a.ID, AssistantName: a.Name, AssistantPhone: n.Phone,
 		ClientPhone: in.From, NumberID: n.ID, TrunkID: n.TrunkID, SignalID: in.SignalID, Node: s.Node, Lease: lease,
 		Snapshot: snapshot(a), Currency: s.Currency}
 }
@@ -129,7 +129,7 @@ func (s *Switchboard) enter(ctx context.Context, tx *db.Tx, a assistants.Assista
 	if err != nil || s.Funds == nil {
 		return call, err
 	}
-	paid, err := s.Funds.Hold(ctx, tx, call, seconds(a.MaxDuration.V))
+	paid, err := s.Funds.Hold(ctx, tx, call, seconds(a.MaxDuration))
 	if err != nil || paid == 0 {
 		return call, err
 	}

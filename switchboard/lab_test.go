@@ -119,17 +119,17 @@ func (l *lab) must(err error) {
 }
 
 // assistant makes one that answers deskNumber (inbound) or calls from it; change adapts its settings.
-func (l *lab) assistant(typ string, change func(*assistants.Fields)) assistants.Assistant {
+func (l *lab) assistant(typ string, change func(*assistants.Settings)) assistants.Assistant {
 	l.t.Helper()
-	f := assistants.Fields{Name: value.Some("Desk"), VoiceID: value.Some(l.Catalog.Voices(catalog.Filter{})[0].ID), LanguageID: value.Some(int64(1)),
-		Type: value.Some(typ), Mode: value.Some("pipeline"), Timezone: value.Some("Europe/Berlin"), InitialMessage: value.Some("Hi {name}."),
-		SystemPrompt: value.Some("You are {{assistant_name}}."), LLMModelID: value.Some(l.Catalog.Models("llm")[0].ID),
-		PhoneNumberID: value.Some(int64(numberID)), EndpointSensitivity: value.Some(0.1), Record: value.Some(true),
-		Variables: value.Some(value.Scalars{{Name: "name", Value: "Mia"}})}
+	f := assistants.Settings{Name: "Desk", PostCallEvaluation: true, VoiceID: l.Catalog.Voices(catalog.Filter{})[0].ID, LanguageID: int64(1),
+		Type: typ, Mode: "pipeline", Timezone: "Europe/Berlin", InitialMessage: "Hi {name}.",
+		SystemPrompt: "You are {{assistant_name}}.", LLMModelID: value.Ptr(l.Catalog.Models("llm")[0].ID),
+		PhoneNumberID: value.Ptr(int64(numberID)), EndpointSensitivity: 0.1, Record: true,
+		Variables: value.Scalars{{Name: "name", Value: "Mia"}}}
 	if change != nil {
 		change(&f)
 	}
-	a, _, err := l.Assistants.Create(l.t.Context(), l.owner, assistants.Change{Fields: f})
+	a, _, err := l.Assistants.Create(l.t.Context(), l.owner, assistants.Change{Patch: value.Filled(f).Sending("record", "post_call_evaluation")})
 	l.must(err)
 	return a
 }

@@ -20,7 +20,7 @@ func TestListen(t *testing.T) {
 		l.listenTo(l.assistant("inbound", nil), true)
 	})
 	each(t, func(l *lab) {
-		l.listenTo(l.assistant("inbound", func(f *assistants.Fields) { f.Record = value.Some(false) }), false)
+		l.listenTo(l.assistant("inbound", func(f *assistants.Settings) { f.Record = false }), false)
 	})
 }
 

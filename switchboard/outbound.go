@@ -56,7 +56,7 @@ func (s *Switchboard) Place(ctx context.Context, q db.Q, o Order) (calls.Call, e
 		if full == nil {
 			full = s.pace(ctx, tx, o.Owner, plan, number.TrunkID == 0)
 		}
-		n := calls.NewCall{Owner: o.Owner, Type: calls.Outbound, AssistantID: a.ID, AssistantName: a.Name.V, AssistantPhone: number.Phone,
+		n := calls.NewCall{Owner: o.Owner, Type: calls.Outbound, AssistantID: a.ID, AssistantName: a.Name, AssistantPhone: number.Phone,
 			ClientPhone: o.Phone, NumberID: number.ID, TrunkID: number.TrunkID, CampaignID: o.CampaignID, CampaignName: o.CampaignName,
 			LeadID: o.LeadID, DialNo: o.DialNo, RequestID: o.RequestID, Variables: o.Variables, Snapshot: snapshot(a), Currency: s.Currency}
 		here := s.Dialer != nil
@@ -70,7 +70,7 @@ func (s *Switchboard) Place(ctx context.Context, q db.Q, o Order) (calls.Call, e
 		if full != nil {
 			return full
 		}
-		if a.Status.V != assistants.Active {
+		if a.Status != assistants.Active {
 			if err := s.Assistants.Activate(ctx, tx, a.ID); err != nil {
 				return err
 			}
@@ -132,16 +132,16 @@ func (s *Switchboard) orderable(ctx context.Context, q db.Q, o Order) (a assista
 		return a, n, fault.New(fault.NotFound, "", "No assistant with this id exists in your account.")
 	case err != nil:
 		return a, n, err
-	case a.Type.V != "outbound":
+	case a.Type != "outbound":
 		return a, n, no("Assistant is not an outbound assistant.")
 	case a.Paused:
 		return a, n, no("Assistant is inactive.")
-	case !s.Catalog.Supports(a.LanguageID.V, a.ModeOf()):
+	case !s.Catalog.Supports(a.LanguageID, a.ModeOf()):
 		return a, n, no("No configured engine supports this language.")
 	}
 	preferred := o.NumberID
 	if preferred == 0 {
-		preferred = a.PhoneNumberID.V
+		preferred = value.Or(a.PhoneNumberID, 0)
 	}
 	n, ok, err := s.Numbers.Caller(ctx, q, o.Owner, preferred)
 	if err != nil {
@@ -237,7 +237,7 @@ func (s *Switchboard) place(l *live, a assistants.Assistant) {
 		return
 	}
 	rang := false
-	to := lines.Destination{To: *call.ClientPhone, From: *call.AssistantPhone, RingFor: seconds(a.RingingTime.V)}
+	to := lines.Destination{To: *call.ClientPhone, From: *call.AssistantPhone, RingFor: seconds(a.RingingTime)}
 	if call.TrunkID != nil {
 		to.TrunkID = *call.TrunkID
 	}

@@ -12,6 +12,7 @@ import (
 	"parley/calls"
 	"parley/catalog"
 	"parley/placeholders"
+	"parley/value"
 	"parley/voice"
 )
 
@@ -27,24 +28,24 @@ type cast struct {
 // cast chooses the engines of an assistant: its own, else the language's default; the fallbacks are whatever else the
 // installation has for the language. A realtime assistant is served by the same parts.
 func (s *Switchboard) cast(a assistants.Assistant) cast {
-	lang := a.LanguageID.V
+	lang := a.LanguageID
 	c := cast{transcriber: s.Engines.Default, synthesizer: s.Engines.Default, provider: s.Engines.Default}
-	if t, ok := s.Catalog.TranscriberFor(lang, a.TranscriberProviderID.V); ok && s.Engines.Transcribers[t.Code] != nil {
+	if t, ok := s.Catalog.TranscriberFor(lang, value.Or(a.TranscriberProviderID, 0)); ok && s.Engines.Transcribers[t.Code] != nil {
 		c.transcriber = t.Code
 	}
-	if v, ok := s.Catalog.Voice(a.VoiceID.V); ok {
+	if v, ok := s.Catalog.Voice(a.VoiceID); ok {
 		if s.Engines.Synthesizers[v.Provider] != nil {
 			c.synthesizer, c.voice = v.Provider, v.Code
 		} else if v, ok := s.voiceOf(s.Engines.Default, lang); ok {
 			c.voice = v.Code
 		}
 	}
-	if p, ok := s.Catalog.Synthesizer(a.SynthesizerProviderID.V); ok && s.Engines.Synthesizers[p.Code] != nil && p.Code != c.synthesizer {
+	if p, ok := s.Catalog.Synthesizer(value.Or(a.SynthesizerProviderID, 0)); ok && s.Engines.Synthesizers[p.Code] != nil && p.Code != c.synthesizer {
 		c.synthesizer = p.Code
 	}
-	id := a.LLMModelID.V
+	id := value.Or(a.LLMModelID, 0)
 	if a.ModeOf() != catalog.Pipeline {
-		id = a.MultimodalModelID.V
+		id = value.Or(a.MultimodalModelID, 0)
 	}
 	c.provider, c.model = s.modelNames(id)
 	s.understudies(&c, lang)
@@ -153,42 +154,42 @@ func (s *Switchboard) conversation(a assistants.Assistant, l *live, c cast) (voi
 
 // values are the placeholders of a call, strongest first: system values, the call's, the assistant's.
 func (s *Switchboard) values(a assistants.Assistant, call calls.Call) placeholders.Values {
-	f := agent.Facts{AssistantID: a.UUID, AssistantName: a.Name.V, CallID: fmt.Sprint(call.ID), Now: s.DB.Now().In(a.Location())}
+	f := agent.Facts{AssistantID: a.UUID, AssistantName: a.Name, CallID: fmt.Sprint(call.ID), Now: s.DB.Now().In(a.Location())}
 	if call.ClientPhone != nil {
 		f.CustomerPhone = *call.ClientPhone
 	}
 	if call.AssistantPhone != nil {
 		f.AssistantPhone = *call.AssistantPhone
 	}
-	return placeholders.Layer(f.Values(), call.InputVariables.V, a.Variables.V)
+	return placeholders.Layer(f.Values(), call.InputVariables.V, a.Variables)
 }
 
 // configOf turns an assistant's settings into those of a conversation.
 func configOf(a assistants.Assistant, v placeholders.Values) voice.Config {
 	secs := func(f float64) time.Duration { return time.Duration(f * float64(time.Second)) }
 	c := voice.Config{
-		Greeting:          placeholders.Fill(a.InitialMessage.V, v, placeholders.Spoken),
-		WaitForCaller:     a.WaitForCustomer.V,
+		Greeting:          placeholders.Fill(a.InitialMessage, v, placeholders.Spoken),
+		WaitForCaller:     a.WaitForCustomer,
 		Language:          a.Language(),
-		Others:            languagesOf(a.SecondaryLanguageIDs.V),
-		Semantic:          a.EndpointType.V == "ai",
-		EndSilence:        secs(a.EndpointSensitivity.V),
-		Interruptible:     a.AllowInterruptions.V,
-		InterruptAfter:    secs(a.InterruptSensitivity.V),
-		InterruptWords:    int(a.MinInterruptWords.V),
-		MaxDuration:       seconds(a.MaxDuration.V),
-		MaxSilence:        seconds(a.MaxSilenceDuration.V),
-		MaxInitialSilence: seconds(a.MaxInitialSilenceDuration.V),
-		ReengageEvery:     seconds(a.ReengagementInterval.V),
-		ReengagePrompt:    placeholders.Fill(a.ReengagementPrompt.V, v, placeholders.Written),
-		Speech: voice.Speech{Speed: a.SpeechSpeed.V, Stability: a.VoiceStability.V, Similarity: a.VoiceSimilarity.V,
-			Emotion: a.TTSEmotionEnabled.V},
+		Others:            languagesOf(a.SecondaryLanguageIDs),
+		Semantic:          a.EndpointType == "ai",
+		EndSilence:        secs(a.EndpointSensitivity),
+		Interruptible:     a.AllowInterruptions,
+		InterruptAfter:    secs(a.InterruptSensitivity),
+		InterruptWords:    int(value.Or(a.MinInterruptWords, 0)),
+		MaxDuration:       seconds(a.MaxDuration),
+		MaxSilence:        seconds(a.MaxSilenceDuration),
+		MaxInitialSilence: seconds(value.Or(a.MaxInitialSilenceDuration, 0)),
+		ReengageEvery:     seconds(a.ReengagementInterval),
+		ReengagePrompt:    placeholders.Fill(value.Or(a.ReengagementPrompt, ""), v, placeholders.Written),
+		Speech: voice.Speech{Speed: a.SpeechSpeed, Stability: a.VoiceStability, Similarity: a.VoiceSimilarity,
+			Emotion: a.TTSEmotionEnabled},
 	}
-	if a.Fillers.V && a.ModeOf() == catalog.Pipeline {
-		f := a.FillerConfig.V.Effective(c.Language)
-		c.Fillers = &voice.Fillers{Positive: f.Positive.V, Negative: f.Negative.V, Question: f.Question.V, Neutral: f.Neutral.V}
+	if a.Fillers && a.ModeOf() == catalog.Pipeline {
+		f := a.FillerConfig.Effective(c.Language)
+		c.Fillers = &voice.Fillers{Positive: f.Positive, Negative: f.Negative, Question: f.Question, Neutral: f.Neutral}
 	}
-	for _, t := range a.Tools.V {
+	for _, t := range a.Tools {
 		if k, ok := t.Spec.(*assistants.CollectKeypad); ok {
 			c.Keypad = &voice.Keypad{Timeout: seconds(k.Timeout), Stop: k.StopKey[0]}
 		}
@@ -198,11 +199,11 @@ func configOf(a assistants.Assistant, v placeholders.Values) voice.Config {
 
 // answering is what becomes of a call that no person picks up.
 func answering(a assistants.Assistant, v placeholders.Values) *voice.Answering {
-	opening := placeholders.Fill(a.InitialMessage.V, v, placeholders.Spoken)
+	opening := placeholders.Fill(a.InitialMessage, v, placeholders.Spoken)
 	if opening == "" {
-		opening = "This is " + a.Name.V + "."
+		opening = "This is " + a.Name + "."
 	}
-	return &voice.Answering{HangUp: a.EndCallOnVoicemail.V, Message: placeholders.Fill(a.VoiceMailMessage.V, v, placeholders.Spoken), Opening: opening}
+	return &voice.Answering{HangUp: a.EndCallOnVoicemail, Message: placeholders.Fill(value.Or(a.VoiceMailMessage, ""), v, placeholders.Spoken), Opening: opening}
 }
 
 func languagesOf(ids []int64) (out []string) {
@@ -219,16 +220,16 @@ func snapshot(a assistants.Assistant) calls.Snapshot {
 	if a.ID == 0 {
 		return calls.Snapshot{}
 	}
-	model := a.LLMModelID.V
+	model := value.Or(a.LLMModelID, 0)
 	if a.ModeOf() != catalog.Pipeline {
-		model = a.ChatLLMFallbackID.V
+		model = value.Or(a.ChatLLMFallbackID, 0)
 	}
 	return calls.Snapshot{
-		AssistantUUID: a.UUID, Mode: a.Mode.V, Language: a.Language(), Timezone: a.Timezone.V, Prompt: a.SystemPrompt.V,
-		ModelID: model, Temperature: a.LLMTemperature.V, Record: a.Fields.Record.V, Evaluate: a.PostCallEvaluation.V,
-		Schema: a.PostCallSchema.V, Variables: a.Variables.V,
-		Webhook: calls.Webhook{Active: a.IsWebhookActive.V, URL: a.WebhookURL.V, OnlyCompleted: a.SendWebhookOnlyOnCompleted.V,
-			Recording: a.IncludeRecordingInWebhook.V, InboundURL: a.InboundWebhookURL},
+		AssistantUUID: a.UUID, Mode: a.Mode, Language: a.Language(), Timezone: a.Timezone, Prompt: a.SystemPrompt,
+		ModelID: model, Temperature: a.LLMTemperature, Record: a.Settings.Record, Evaluate: a.PostCallEvaluation,
+		Schema: a.PostCallSchema, Variables: a.Variables,
+		Webhook: calls.Webhook{Active: a.IsWebhookActive, URL: value.Or(a.WebhookURL, ""), OnlyCompleted: a.SendWebhookOnlyOnCompleted,
+			Recording: a.IncludeRecordingInWebhook, InboundURL: a.InboundWebhookURL},
 	}
 }
 

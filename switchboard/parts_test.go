@@ -10,7 +10,6 @@ import (
 	"parley/assistants"
 	"parley/calls"
 	"parley/placeholders"
-	"parley/value"
 	"parley/voice"
 )
 
@@ -22,11 +21,11 @@ func TestSettingsOfAConversation(t *testing.T) {
 	err := json.Unmarshal([]byte(`{"initial_message":"Hi {{ name }}{nobody}.","wait_for_customer":true,"language_id":5,"secondary_language_ids":[1,3],
 		"endpoint_type":"ai","endpoint_sensitivity":0.7,"allow_interruptions":true,"interrupt_sensitivity":0.25,"min_interrupt_words":2,
 		"max_duration":120,"max_silence_duration":33,"max_initial_silence_duration":12,"reengagement_interval":17,"reengagement_prompt":"Ask {name}.",
-		"speech_speed":1.2,"voice_stability":0.4,"voice_similarity":0.6,"tts_emotion_enabled":true,"mode":"pipeline"}`), &a.Fields)
+		"speech_speed":1.2,"voice_stability":0.4,"voice_similarity":0.6,"tts_emotion_enabled":true,"mode":"pipeline"}`), &a.Settings)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Tools.UnmarshalJSON([]byte(`[{"type":"collect_keypad","timeout":4,"stop_key":"*"}]`)); err != nil {
+	if err := json.Unmarshal([]byte(`[{"type":"collect_keypad","timeout":4,"stop_key":"*"}]`), &a.Tools); err != nil {
 		t.Fatal(err)
 	}
 	want := voice.Config{Greeting: "Hi Mia.", WaitForCaller: true, Language: "de", Others: []string{"en", "fr"}, Semantic: true, EndSilence: 700 * time.Millisecond,
@@ -43,7 +42,7 @@ func TestSettingsOfAConversation(t *testing.T) {
 // Contract: 4.2 5.2
 func TestNotRecorded(t *testing.T) {
 	each(t, func(l *lab) {
-		l.assistant("inbound", func(f *assistants.Fields) { f.Record = value.Some(false) })
+		l.assistant("inbound", func(f *assistants.Settings) { f.Record = false })
 		leg := l.call(deskNumber)
 		<-leg.Answered()
 		c := l.until(status(calls.InProgress))

@@ -60,7 +60,7 @@ func (s *Switchboard) readyOne(ctx context.Context, a assistants.Assistant) {
 		}
 	}
 	kind := calls.Web
-	if a.PhoneNumberID.Has() || a.Type.V == "outbound" {
+	if a.PhoneNumberID != nil || a.Type == "outbound" {
 		kind = calls.Outbound
 	}
 	s.warm(ctx, c, cfg, rateOf(kind))

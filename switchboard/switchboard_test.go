@@ -156,14 +156,14 @@ func TestRefusals(t *testing.T) {
 func pause(l *lab) {
 	a, err := l.Assistants.ForNumber(l.t.Context(), l.DB, numberID)
 	l.must(err)
-	_, _, err = l.Assistants.Update(l.t.Context(), l.owner, value.Ref{ID: int64(a.ID)}, assistants.Change{Fields: assistants.Fields{Status: value.Some("inactive")}})
+	_, _, err = l.Assistants.Update(l.t.Context(), l.owner, value.Ref{ID: int64(a.ID)}, assistants.Change{Patch: value.Filled(assistants.Settings{Status: "inactive"})})
 	l.must(err)
 }
 
 func (l *lab) speak(language int64) {
 	a, err := l.Assistants.ForNumber(l.t.Context(), l.DB, numberID)
 	l.must(err)
-	_, _, err = l.Assistants.Update(l.t.Context(), l.owner, value.Ref{ID: int64(a.ID)}, assistants.Change{Fields: assistants.Fields{LanguageID: value.Some(language)}})
+	_, _, err = l.Assistants.Update(l.t.Context(), l.owner, value.Ref{ID: int64(a.ID)}, assistants.Change{Patch: value.Filled(assistants.Settings{LanguageID: language})})
 	l.must(err)
 }
 
@@ -181,10 +181,10 @@ func TestMakeCallChecks(t *testing.T) {
 	each(t, func(l *lab) {
 		out := l.assistant("outbound", nil)
 		in := l.assistant("inbound", nil)
-		mute := l.assistant("outbound", func(f *assistants.Fields) { f.PhoneNumberID = value.Opt[int64]{} })
-		paused := l.assistant("outbound", func(f *assistants.Fields) { f.PhoneNumberID = value.Opt[int64]{} })
+		mute := l.assistant("outbound", func(f *assistants.Settings) { f.PhoneNumberID = nil })
+		paused := l.assistant("outbound", func(f *assistants.Settings) { f.PhoneNumberID = nil })
 		for _, s := range []string{"active", "inactive"} {
-			_, _, err := l.Assistants.Update(t.Context(), l.owner, value.Ref{ID: int64(paused.ID)}, assistants.Change{Fields: assistants.Fields{Status: value.Some(s)}})
+			_, _, err := l.Assistants.Update(t.Context(), l.owner, value.Ref{ID: int64(paused.ID)}, assistants.Change{Patch: value.Filled(assistants.Settings{Status: s})})
 			l.must(err)
 		}
 		_, err := l.Calls.Block(t.Context(), l.owner, "+491700000000", "")

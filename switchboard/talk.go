@@ -43,7 +43,7 @@ func (s *Switchboard) converse(l *live, leg lines.Leg, a assistants.Assistant) {
 	}
 	tap := recordings.NewTap(media)
 	var tape *recordings.Tape
-	if a.Fields.Record.V {
+	if a.Settings.Record {
 		if tape, err = s.Recordings.Start(call.ID, media.Rate()); err != nil {
 			s.Log.Error("recording not started", "call", call.ID, "error", err)
 		} else {

@@ -38,8 +38,8 @@ func (s *Switchboard) thinker(a assistants.Assistant, l *live, v placeholders.Va
 	if m.built, err = agent.ParseBuiltIns(raw); err != nil {
 		return nil, err
 	}
-	if s.Tools != nil && len(a.ToolIDs.V) > 0 {
-		if m.custom, err = s.Tools.Of(s.ctx, a.Owner, a.ToolIDs.V); err != nil {
+	if s.Tools != nil && len(a.ToolIDs) > 0 {
+		if m.custom, err = s.Tools.Of(s.ctx, a.Owner, a.ToolIDs); err != nil {
 			return nil, err
 		}
 	}
@@ -80,20 +80,20 @@ func (m *thinker) Think(ctx context.Context, q voice.Thinking) iter.Seq2[voice.T
 func (m *thinker) turn(q voice.Thinking, endCall func(context.Context) error) *agent.Turn {
 	a := m.assistant
 	t := &agent.Turn{
-		Engine: m.engine, History: q.History, Temperature: a.LLMTemperature.V, Purpose: q.Purpose, Instruction: q.Instruction,
-		Wanted: fieldsOf(a.PostCallSchema.V),
-		Prompt: agent.Prompt{Text: a.SystemPrompt.V, Values: m.values, Language: q.Language, Spoken: true, Notes: q.Notes,
+		Engine: m.engine, History: q.History, Temperature: a.LLMTemperature, Purpose: q.Purpose, Instruction: q.Instruction,
+		Wanted: fieldsOf(a.PostCallSchema),
+		Prompt: agent.Prompt{Text: a.SystemPrompt, Values: m.values, Language: q.Language, Spoken: true, Notes: q.Notes,
 			Now: m.board.DB.Now().In(a.Location())},
 	}
 	t.Functions = agent.BuiltIns(m.built, m.effects(endCall), m.values, t.Prompt.Now)
 	for _, c := range m.custom {
 		t.Functions = append(t.Functions, m.function(c))
 	}
-	if a.KnowledgebaseID.V != 0 && m.board.Search != nil {
+	if value.Or(a.KnowledgebaseID, 0) != 0 && m.board.Search != nil {
 		find := func(ctx context.Context, query string) ([]agent.Passage, error) {
 			return m.board.Search(ctx, a, query)
 		}
-		if a.KnowledgebaseMode.V == "prompt" {
+		if a.KnowledgebaseMode == "prompt" {
 			t.Recall = find
 		} else {
 			t.Functions = append(t.Functions, agent.Search(find))
@@ -149,9 +149,9 @@ func (m *thinker) function(t tools.Tool) agent.Function {
 // hints are sentences the caller is likely to answer to or to use. They are the same for every call of an assistant, so
 // that what an engine learns from them serves all of them.
 func hints(a assistants.Assistant) []string {
-	v := placeholders.Layer(nil, a.Variables.V)
-	out := []string{placeholders.Fill(a.InitialMessage.V, v, placeholders.Spoken), placeholders.Fill(a.SystemPrompt.V, v, placeholders.Spoken)}
-	if a.Type.V == "outbound" {
+	v := placeholders.Layer(nil, a.Variables)
+	out := []string{placeholders.Fill(a.InitialMessage, v, placeholders.Spoken), placeholders.Fill(a.SystemPrompt, v, placeholders.Spoken)}
+	if a.Type == "outbound" {
 		out = append(out, pickup.Sentences(a.Language())...)
 	}
 	if raw, err := a.RuntimeTools(); err == nil {
@@ -160,7 +160,7 @@ func hints(a assistants.Assistant) []string {
 			out = append(out, t.Description)
 		}
 	}
-	for _, f := range a.PostCallSchema.V {
+	for _, f := range a.PostCallSchema {
 		out = append(out, f.Description)
 	}
 	return out

@@ -22,9 +22,8 @@ import (
 func TestCalendarInCalls(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		l := newLab(t, d)
-		a := l.assistant("outbound", func(f *assistants.Fields) {
-			l.must(json.Unmarshal([]byte(`[{"type":"calendar_integration","calendar_api_key":"k","calendar_event_slug":"intro"}]`), &f.Tools.V))
-			f.Tools.Set = true
+		a := l.assistant("outbound", func(f *assistants.Settings) {
+			l.must(json.Unmarshal([]byte(`[{"type":"calendar_integration","calendar_api_key":"k","calendar_event_slug":"intro"}]`), &f.Tools))
 		})
 		call, err := l.Calls.Create(t.Context(), d, calls.NewCall{Owner: l.owner, Type: calls.Web, AssistantName: "Desk", Currency: "USD"})
 		l.must(err)
@@ -75,9 +74,8 @@ func (m menu) Reply(ctx context.Context, r agent.Request) iter.Seq2[agent.Chunk,
 func TestKeysInCalls(t *testing.T) {
 	each(t, func(l *lab) {
 		l.Engines.Models["fake"] = func(string) agent.Model { return menu{} }
-		l.assistant("inbound", func(f *assistants.Fields) {
-			l.must(json.Unmarshal([]byte(`[{"type":"dtmf_input"}]`), &f.Tools.V))
-			f.Tools.Set = true
+		l.assistant("inbound", func(f *assistants.Settings) {
+			l.must(json.Unmarshal([]byte(`[{"type":"dtmf_input"}]`), &f.Tools))
 		})
 		leg := l.call(deskNumber)
 		<-leg.Answered()

@@ -48,14 +48,14 @@ func (s *Switchboard) Web(ctx context.Context, a assistants.Assistant, leg lines
 
 func (s *Switchboard) webCall(ctx context.Context, a assistants.Assistant, leg lines.Leg, variables value.Scalars, requestID string) (calls.Call, *live, func(), error) {
 	none := calls.Call{}
-	if !s.Catalog.Supports(a.LanguageID.V, a.ModeOf()) {
+	if !s.Catalog.Supports(a.LanguageID, a.ModeOf()) {
 		return none, nil, nil, fault.New(fault.Invalid, "", "No configured engine supports this language.")
 	}
 	release, ok := s.reserve(s.providers(a))
 	if !ok {
 		return none, nil, nil, errFull(s.most(s.providers(a)))
 	}
-	call, err := s.open(ctx, a, calls.NewCall{Owner: a.Owner, Type: calls.Web, Ringing: true, AssistantID: a.ID, AssistantName: a.Name.V,
+	call, err := s.open(ctx, a, calls.NewCall{Owner: a.Owner, Type: calls.Web, Ringing: true, AssistantID: a.ID, AssistantName: a.Name,
 		SignalID: leg.Info().SignalID, Node: s.Node, Lease: lease, Variables: variables, RequestID: requestID,
 		Snapshot: snapshot(a), Currency: s.Currency})
 	if err != nil {

@@ -19,6 +19,7 @@ type binding struct {
 	body    value.Value
 	require []string // top-level fields that this route demands
 	failed  map[string]bool
+	sent    value.Sent // for a patch: the keys that were sent and are right; nil when nobody asks
 	fields  []fault.Field
 }
 
@@ -53,6 +54,17 @@ func (b *binding) sorted(p *plan) []fault.Field {
 		return slices.Compare(p.rank(x.Name), p.rank(y.Name))
 	})
 	return b.fields
+}
+
+// whole fills a top-level struct from the body; a patch in it learns what was sent.
+func (b *binding) whole(p *plan, body value.Value, dst reflect.Value) {
+	if p.patch == nil {
+		b.object(p, body, "", dst, fromBody)
+		return
+	}
+	b.sent = value.Sent{}
+	b.object(p, body, "", dst, fromBody)
+	dst.FieldByIndex(p.patch).Addr().Interface().(patch).Note(b.sent)
 }
 
 // object fills the fields of one source from the members of v.
@@ -102,6 +114,7 @@ func (b *binding) field(f *field, parent value.Value, key string, dst reflect.Va
 		return
 	case v.IsNull() && f.null:
 		setNull(f.typ, dst)
+		b.note(key, true)
 		return
 	case v.IsNull() && f.typ.kind != kAny && f.typ.kind != kRaw && f.typ.kind != kValue:
 		b.failOwn(f, fault.Failure{Key: key, Rule: f.typ.typeRule()})
@@ -109,6 +122,15 @@ func (b *binding) field(f *field, parent value.Value, key string, dst reflect.Va
 	}
 	if !b.set(f.typ, v, key, dst, f) || !b.obey(f, f.rules, f.typ, key, dst, parent) {
 		dst.SetZero()
+		return
+	}
+	b.note(key, v.IsNull())
+}
+
+// note remembers for a patch that a field was sent and is right.
+func (b *binding) note(key string, null bool) {
+	if b.sent != nil {
+		b.sent[key] = null
 	}
 }
 
@@ -281,8 +303,10 @@ func ReadJSON(raw []byte, dst any) error {
 		return fault.New(fault.Malformed, "", "%s", bodySentence(err))
 	}
 	b := newBinding(nil, nil, nil)
-	binder{b: b}.Read(v, dst)
-	return fault.Input(b.sorted(planOf(reflect.TypeOf(dst).Elem()))...)
+	d := reflect.ValueOf(dst).Elem()
+	p := planOf(d.Type())
+	b.whole(p, v, d)
+	return fault.Input(b.sorted(p)...)
 }
 
 func bodySentence(err error) string {

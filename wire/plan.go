@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"parley/value"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -21,6 +22,7 @@ const (
 // plan is what the tags of one struct say, worked out once.
 type plan struct {
 	fields  []*field
+	patch   []int // index of the value.Patch whose fields these are; nil when there is none
 	unknown []int // index of the value.Unknown field, nil when there is none
 }
 
@@ -91,9 +93,25 @@ func planOf(t reflect.Type) *plan {
 		return p.(*plan)
 	}
 	p := &plan{}
-	p.add(t, nil)
+	if isPatch(t) {
+		p.patch = []int{}
+		p.add(t.Field(0).Type, []int{0})
+	} else {
+		p.add(t, nil)
+	}
 	plans.Store(t, p)
 	return p
+}
+
+// patch is value.Patch of any type.
+type patch interface {
+	Note(value.Sent)
+	Kind() reflect.Type
+}
+
+func isPatch(t reflect.Type) bool {
+	p, ok := reflect.New(t).Interface().(patch)
+	return ok && p.Kind() == t
 }
 
 func (p *plan) add(t reflect.Type, index []int) {
@@ -102,6 +120,11 @@ func (p *plan) add(t reflect.Type, index []int) {
 		at := append(append([]int{}, index...), i)
 		if sf.Type == reflect.TypeFor[value.Unknown]() {
 			p.unknown = at
+			continue
+		}
+		if isPatch(sf.Type) {
+			p.patch = at
+			p.add(sf.Type.Field(0).Type, append(slices.Clone(at), 0))
 			continue
 		}
 		if sf.Anonymous && sf.Type.Kind() == reflect.Struct && sf.Tag == "" {

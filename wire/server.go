@@ -265,7 +265,7 @@ func (x *exchange) read() error {
 	dst := reflect.ValueOf(x.in).Elem()
 	readPath(x.route.plan, x.path, dst)
 	x.bound.object(x.route.plan, readQuery(x.r.URL.RawQuery), "", dst, fromQuery)
-	x.bound.object(x.route.plan, body, "", dst, fromBody)
+	x.bound.whole(x.route.plan, body, dst)
 	x.bound.readUnknown(x.route.plan, body, dst)
 	return nil
 }

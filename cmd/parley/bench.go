@@ -169,12 +169,12 @@ func (b *bench) desk(ctx context.Context, h *app.App) (numbers.Trunk, error) {
 	if b.greeting == 0 {
 		greeting = ""
 	}
-	_, _, err = h.Assistants.Create(ctx, owner.ID, assistants.Change{By: assistants.By{Name: "parley"}, Fields: assistants.Fields{
-		Name: value.Some("Bench"), Type: value.Some(assistants.Inbound), Mode: value.Some(string(catalog.Pipeline)),
-		VoiceID: value.Some(tone.ID), LanguageID: value.Some(english), LLMModelID: value.Some(h.Catalog.DefaultModel(catalog.LLM)),
-		Timezone: value.Some("UTC"), InitialMessage: value.Some(greeting), SystemPrompt: value.Some(benchPrompt),
-		EndpointType: value.Some("vad"), EndpointSensitivity: value.Some(b.silence.Seconds()), Record: value.Some(b.record),
-		PostCallEvaluation: value.Some(false), MaxDuration: value.Some[int64](1200), PhoneNumberID: value.Some(int64(line.ID))}})
+	_, _, err = h.Assistants.Create(ctx, owner.ID, assistants.Change{By: assistants.By{Name: "parley"}, Patch: value.Filled(assistants.Settings{
+		Name: "Bench", Type: assistants.Inbound, Mode: string(catalog.Pipeline),
+		VoiceID: tone.ID, LanguageID: english, LLMModelID: value.Ptr(h.Catalog.DefaultModel(catalog.LLM)),
+		Timezone: "UTC", InitialMessage: greeting, SystemPrompt: benchPrompt,
+		EndpointType: "vad", EndpointSensitivity: b.silence.Seconds(), Record: b.record,
+		PostCallEvaluation: false, MaxDuration: 1200, PhoneNumberID: value.Ptr(int64(line.ID))}).Sending("initial_message", "record", "post_call_evaluation")})
 	return line, err
 }
 

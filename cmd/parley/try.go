@@ -78,7 +78,7 @@ func (s *server) talkInText(ctx context.Context, owner accounts.ID, a assistants
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s (an empty line ends the conversation)\n\n", a.Name.V)
+	fmt.Fprintf(out, "%s (an empty line ends the conversation)\n\n", a.Name)
 	for _, e := range said {
 		fmt.Fprintf(out, "  %s\n", e.Text)
 	}

@@ -21,12 +21,14 @@ func (d *DB) Now() time.Time {
 	if !d.clock.manual.Load() {
 		return time.Now().UTC().Truncate(time.Microsecond)
 	}
-	if d.clock.row != nil {
+	if d.clock.row != nil && d.vigil.asking.Load() == nil {
 		var now int64
 		ctx, stop := context.WithTimeout(context.Background(), 2*time.Second)
 		defer stop()
 		if err := d.clock.row.QueryRowContext(ctx, `SELECT now FROM clock WHERE id = 1`).Scan(&now); err == nil {
 			d.clock.saw(now)
+		} else {
+			_ = d.judge(context.Background(), err) // the time as last seen will do
 		}
 	}
 	return time.UnixMicro(d.clock.last.Load()).UTC()

@@ -18,8 +18,8 @@ import (
 var ErrNone = errors.New("db: no row")
 
 // Q runs queries: a [DB] does it on its own, a [Tx] inside a transaction.
-// Queries may hold the words of [DB.Words]. A context that has ended lets nothing begin and nothing be committed; a
-// statement that has begun is cut short only by a deadline.
+// Queries may hold the words of [DB.Words]. The end of a context lets nothing begin and nothing be committed, and cuts a
+// statement short; so does its own time, see [Patient]. An error of a database that cannot serve is one of [Away].
 type Q interface {
 	// Exec runs a statement and tells how many rows it touched.
 	Exec(ctx context.Context, query string, args ...any) (rows int64, err error)
@@ -34,9 +34,11 @@ type DB struct {
 	write, read *sql.DB
 	dialect     *dialect
 	url         string
-	node        string // names this opening among the processes that share the database
+	node        string        // names this opening among the processes that share the database
+	prompt      time.Duration // see Prompt
 	clock       clock
 	bell        bell
+	vigil       vigil
 	again       func(err error) // hears why a transaction begins again; nil = nobody
 }
 
@@ -44,9 +46,10 @@ type DB struct {
 // When another transaction was in the way it starts again, so fn must do nothing but read and write through tx,
 // or do it in [Tx.After]. Inside fn a query on the DB itself, instead of tx, may wait for ever.
 func (d *DB) Do(ctx context.Context, fn func(tx *Tx) error) error {
+	began := time.Now()
 	for try := 1; ; try++ {
 		err := d.once(ctx, fn)
-		if err == nil || try == 5 || !d.dialect.again(err) {
+		if err == nil || try == 5 || !d.dialect.again(err) || time.Since(began) > d.patience(ctx)/2 {
 			return err
 		}
 		if d.again != nil {
@@ -74,12 +77,14 @@ func (d *DB) once(ctx context.Context, fn func(tx *Tx) error) error {
 // transact runs fn in a transaction and commits it; the connection is free again when it returns.
 func (d *DB) transact(ctx context.Context, fn func(tx *Tx) error) (*Tx, error) {
 	tx := &Tx{db: d}
-	c, err := d.on(ctx, d.write, func(ctx context.Context, c *sql.Conn) (err error) {
-		tx.tx, err = c.BeginTx(ctx, nil)
+	begin, stop := d.limited(ctx)
+	c, err := d.on(begin, d.write, func(ctx context.Context, c *sql.Conn) (err error) {
+		tx.tx, err = c.BeginTx(context.WithoutCancel(ctx), nil)
 		return err
 	})
+	stop()
 	if err != nil {
-		return nil, err
+		return nil, d.judge(ctx, err)
 	}
 	defer c.Close()
 	defer tx.tx.Rollback() // no effect after a commit
@@ -89,7 +94,7 @@ func (d *DB) transact(ctx context.Context, fn func(tx *Tx) error) (*Tx, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return tx, tx.tx.Commit()
+	return tx, d.judge(context.Background(), tx.tx.Commit())
 }
 
 // Within runs fn in q when q is a transaction already, else in a new one.
@@ -143,16 +148,21 @@ func (d *DB) pool(query string) *sql.DB {
 
 // alone runs one statement on a connection that is free again afterwards.
 func (d *DB) alone(ctx context.Context, pool *sql.DB, fn func(context.Context, *sql.Conn) error) error {
-	c, err := d.on(ctx, pool, fn)
+	limited, stop := d.limited(ctx)
+	defer stop()
+	c, err := d.on(limited, pool, fn)
 	if err != nil {
-		return err
+		return d.judge(ctx, err)
 	}
-	return c.Close()
+	return d.judge(ctx, c.Close())
 }
 
 // on runs fn on a connection, which is the caller's until closed when fn went well. It waits for a free one no longer
 // than ctx lasts, and takes another when the server had hung up before anything was sent.
 func (d *DB) on(ctx context.Context, pool *sql.DB, fn func(context.Context, *sql.Conn) error) (*sql.Conn, error) {
+	if err := d.vigil.pass(ctx); err != nil {
+		return nil, err
+	}
 	for try := 1; ; try++ {
 		c, err := attempt(ctx, pool, fn)
 		if err == nil || try == 3 || !errors.Is(err, driver.ErrBadConn) {
@@ -173,19 +183,9 @@ func attempt(ctx context.Context, pool *sql.DB, fn func(context.Context, *sql.Co
 			c.Close()
 		}
 	}()
-	err = fn(unhurried(ctx), c)
+	err = fn(unwatched(ctx), c)
 	well = err == nil
 	return c, err
-}
-
-// unhurried is ctx without its end, unless that is at a certain time. Watching for the end of a request takes
-// database/sql and the drivers goroutines that cost as much as a short statement, so a statement that has begun is
-// finished even if nobody waits for it any more.
-func unhurried(ctx context.Context) context.Context {
-	if _, timed := ctx.Deadline(); timed {
-		return ctx
-	}
-	return context.WithoutCancel(ctx)
 }
 
 // Words fills in what the two databases spell differently: {{id}} (an identity primary key),
@@ -206,11 +206,14 @@ func (d *DB) Postgres() bool { return d.dialect == &postgres }
 func (d *DB) URL() string { return d.url }
 
 // Ping reports whether the database answers.
-func (d *DB) Ping(ctx context.Context) error { return d.read.PingContext(ctx) }
+func (d *DB) Ping(ctx context.Context) error {
+	return d.alone(ctx, d.read, func(ctx context.Context, c *sql.Conn) error { return c.PingContext(watched(ctx)) })
+}
 
 // Close ends listening and closes all connections.
 func (d *DB) Close() error {
 	d.bell.close()
+	d.vigil.close()
 	err := errors.Join(d.clock.close(), d.write.Close())
 	if d.read != d.write {
 		err = errors.Join(err, d.read.Close())
@@ -235,27 +238,35 @@ func (t *Tx) Now() time.Time { return t.db.Now() }
 func (t *Tx) DB() *DB { return t.db }
 
 // Exec runs a statement.
-func (t *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	return exec(unhurried(ctx), t.tx, t.db.Words(query), args)
+func (t *Tx) Exec(ctx context.Context, query string, args ...any) (rows int64, err error) {
+	err = t.run(ctx, func(ctx context.Context) (err error) {
+		rows, err = exec(ctx, t.tx, t.db.Words(query), args)
+		return err
+	})
+	return rows, err
 }
 
 // Get reads one row.
 func (t *Tx) Get(ctx context.Context, dst any, query string, args ...any) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return get(unhurried(ctx), t.tx, dst, t.db.Words(query), args)
+	return t.run(ctx, func(ctx context.Context) error { return get(ctx, t.tx, dst, t.db.Words(query), args) })
 }
 
 // Select reads all rows.
 func (t *Tx) Select(ctx context.Context, dst any, query string, args ...any) error {
+	return t.run(ctx, func(ctx context.Context) error { return sqlscan.Select(ctx, t.tx, dst, t.db.Words(query), args...) })
+}
+
+// run runs one statement within its time.
+func (t *Tx) run(ctx context.Context, fn func(context.Context) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return sqlscan.Select(unhurried(ctx), t.tx, dst, t.db.Words(query), args...)
+	if err := t.db.vigil.pass(ctx); err != nil {
+		return err
+	}
+	limited, stop := t.db.limited(ctx)
+	defer stop()
+	return t.db.judge(ctx, fn(unwatched(limited)))
 }
 
 type execer interface {

@@ -1,7 +1,6 @@
 package db
 
 import (
-	"database/sql/driver"
 	"errors"
 	"strings"
 
@@ -12,7 +11,8 @@ import (
 // dialect is what sets one database apart.
 type dialect struct {
 	words *strings.Replacer
-	again func(error) bool // another transaction was in the way and this one left no trace
+	again func(error) bool                // another transaction was in the way and this one left no trace
+	lost  func(error) (lost, silent bool) // it could not serve; it did not even answer
 }
 
 var sqlite = dialect{
@@ -22,6 +22,7 @@ var sqlite = dialect{
 		"{{sqlite}}", "", "{{postgres}}", "--",
 		"{{skip locked}}", "", "{{lock}}", ""), // the one writer excludes everybody else
 	func(err error) bool { return sqliteCode(err)&0xff == 5 }, // SQLITE_BUSY: another process kept the file
+	lostSQLite,
 }
 
 var postgres = dialect{
@@ -35,6 +36,7 @@ var postgres = dialect{
 		code := pgCode(err)
 		return code == "40001" || code == "40P01" // serialization failure, deadlock
 	},
+	lostPostgres,
 }
 
 func sqliteCode(err error) int {
@@ -61,13 +63,4 @@ func IsUnique(err error) bool {
 // IsForeign reports whether err says that a foreign key points nowhere, or that a row is still pointed at.
 func IsForeign(err error) bool {
 	return sqliteCode(err) == 787 || pgCode(err) == "23503" // SQLITE_CONSTRAINT_FOREIGNKEY
-}
-
-// Away reports whether err says that the database cannot be reached at present.
-func Away(err error) bool {
-	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok || errors.Is(err, driver.ErrBadConn) {
-		return true
-	}
-	code := pgCode(err)
-	return strings.HasPrefix(code, "08") || strings.HasPrefix(code, "57P") || code == "53300" // connection lost, shutting down, too many
 }

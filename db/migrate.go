@@ -3,11 +3,13 @@ package db
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"embed"
 	"fmt"
 	"io/fs"
 	"time"
 
+	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 )
@@ -37,7 +39,14 @@ func (d *DB) migrate(ctx context.Context) error {
 		}
 		opts = append(opts, goose.WithSessionLocker(locker))
 	}
-	p, err := goose.NewProvider(flavour, d.write, worded{Migrations(), d}, opts...)
+	pool, err := d.unhurried()
+	if err != nil {
+		return err
+	}
+	if pool != d.write {
+		defer pool.Close()
+	}
+	p, err := goose.NewProvider(flavour, pool, worded{Migrations(), d}, opts...)
 	if err != nil {
 		return fmt.Errorf("migrations: %w", err)
 	}
@@ -45,6 +54,18 @@ func (d *DB) migrate(ctx context.Context) error {
 		return fmt.Errorf("migrations: %w", err)
 	}
 	return nil
+}
+
+// unhurried are connections for statements that may take as long as they need.
+func (d *DB) unhurried() (*sql.DB, error) {
+	if !d.Postgres() {
+		return d.write, nil
+	}
+	cfg, err := postgresConfig(d.url)
+	if err != nil {
+		return nil, err
+	}
+	return stdlib.OpenDB(*cfg), nil
 }
 
 // worded is a file system whose files went through Words.

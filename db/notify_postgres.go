@@ -23,7 +23,11 @@ func (d *DB) listenPostgres(ctx context.Context) {
 }
 
 func (d *DB) listenOnce(ctx context.Context) error {
-	c, err := pgx.Connect(ctx, d.url)
+	cfg, err := postgresConfig(d.url)
+	if err != nil {
+		return err
+	}
+	c, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -48,7 +52,7 @@ func (d *DB) listenOnce(ctx context.Context) error {
 
 // openClock gives the manual clock its own connection.
 func (d *DB) openClock() error {
-	cfg, err := pgx.ParseConfig(d.url)
+	cfg, err := postgresConfig(d.url)
 	if err != nil {
 		return err
 	}

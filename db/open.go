@@ -9,9 +9,6 @@ import (
 	"runtime"
 	"strings"
 	"time"
-
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
 )
 
 // Option changes how a database is opened.
@@ -23,6 +20,7 @@ type settings struct {
 	manual      bool
 	statements  func(sql string)
 	again       func(err error)
+	prompt      time.Duration
 }
 
 // Synchronous sets how hard SQLite pushes a commit to the disk: FULL (default: what was acknowledged survives
@@ -43,11 +41,12 @@ func Manual() Option { return func(s *settings) { s.manual = true } }
 
 // Open opens "sqlite:/path/file.db" or "postgres://…" and brings its tables up to date.
 func Open(ctx context.Context, url string, opts ...Option) (*DB, error) {
-	s := settings{synchronous: "FULL", conns: 20}
+	s := settings{synchronous: "FULL", conns: 20, prompt: prompt}
 	for _, o := range opts {
 		o(&s)
 	}
-	d := &DB{url: url, node: rand.Text(), again: s.again}
+	d := &DB{url: url, node: rand.Text(), again: s.again, prompt: s.prompt}
+	d.vigil.ends, d.vigil.end = context.WithCancel(context.Background())
 	var err error
 	switch scheme, path, _ := strings.Cut(url, ":"); scheme {
 	case "sqlite":
@@ -86,7 +85,7 @@ func (d *DB) openSQLite(path string, s settings) error {
 	d.dialect = &sqlite
 	// The escaped path is a URI path: ?, # and % in file names stay what they are.
 	dsn := "file:" + (&url.URL{Path: path}).EscapedPath() +
-		"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)&_pragma=synchronous(" + s.synchronous + ")"
+		"?_pragma=busy_timeout(3000)&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)&_pragma=synchronous(" + s.synchronous + ")"
 	writer, err := openPrepared(dsn + "&_txlock=immediate")
 	if err != nil {
 		return err
@@ -102,36 +101,6 @@ func (d *DB) openSQLite(path string, s settings) error {
 	d.read.SetMaxIdleConns(readers) // the default of 2 reopens the file all the time
 	return nil
 }
-
-func (d *DB) openPostgres(url string, s settings) error {
-	cfg, err := pgx.ParseConfig(url)
-	if err != nil {
-		return fmt.Errorf("database.url: %w", err) // pgx leaves the password out
-	}
-	if cfg.RuntimeParams["application_name"] == "" {
-		cfg.RuntimeParams["application_name"] = "parley"
-	}
-	if s.statements != nil {
-		cfg.Tracer = tracer(s.statements)
-	}
-	d.dialect = &postgres
-	d.write = stdlib.OpenDB(*cfg)
-	d.write.SetMaxOpenConns(s.conns)
-	d.write.SetMaxIdleConns(s.conns)
-	d.write.SetConnMaxIdleTime(5 * time.Minute)
-	d.read = d.write
-	return nil
-}
-
-// tracer hears the statements of a connection.
-type tracer func(sql string)
-
-func (t tracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
-	t(data.SQL)
-	return ctx
-}
-
-func (t tracer) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
 // CopyTo writes the SQLite database as it is at this moment into a new file. Other processes go on reading and writing.
 func (d *DB) CopyTo(ctx context.Context, file string) error {

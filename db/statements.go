@@ -97,6 +97,7 @@ func keeps(text string) bool {
 }
 
 func (c *preparedConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+	ctx = watched(ctx)
 	s, err := c.statement(ctx, text)
 	if err != nil {
 		return nil, err
@@ -108,6 +109,7 @@ func (c *preparedConn) ExecContext(ctx context.Context, text string, args []driv
 }
 
 func (c *preparedConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	ctx = watched(ctx)
 	s, err := c.statement(ctx, text)
 	if err != nil {
 		return nil, err
@@ -120,7 +122,7 @@ func (c *preparedConn) QueryContext(ctx context.Context, text string, args []dri
 		return nil, err
 	}
 	s.busy = true
-	return statementRows{rows, s}, nil
+	return statementRows{rows, s, ctx}, nil
 }
 
 func (c *preparedConn) Close() error {
@@ -135,7 +137,16 @@ func (c *preparedConn) Close() error {
 // statementRows give the statement back when they have been read.
 type statementRows struct {
 	driver.Rows
-	s *statement
+	s   *statement
+	ctx context.Context
+}
+
+// Next reads a row unless nobody waits for it any more.
+func (r statementRows) Next(dest []driver.Value) error {
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	return r.Rows.Next(dest)
 }
 
 func (r statementRows) Close() error {

@@ -57,6 +57,9 @@ func cluster() (dsn string, err error) {
 	if err := launch(dir); err != nil {
 		return "", err
 	}
+	if err := watch(dir); err != nil {
+		return "", err
+	}
 	if !alive(dsn) {
 		return "", errors.New("started, but does not answer; see " + filepath.Join(dir, "data", "log"))
 	}
@@ -96,28 +99,27 @@ func launch(dir string) error {
 	if err := os.RemoveAll(data); err != nil { // a cluster that lost power without fsync is not worth mending
 		return err
 	}
-	run := func(name string, args ...string) error {
-		cmd := exec.Command(filepath.Join(bin, name), args...)
-		cmd.Dir = dir
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as, Setsid: true}
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("%s: %w: %s", name, err, out)
-		}
-		return nil
-	}
-	if err := run("initdb", "-D", data, "-U", "parley", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions"); err != nil {
+	if err := runIn(dir, as, filepath.Join(bin, "initdb"), "-D", data, "-U", "parley", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions"); err != nil {
 		return err
 	}
-	options := "-c listen_addresses='' -c fsync=off -c synchronous_commit=off -c full_page_writes=off" +
+	return runIn(dir, as, filepath.Join(bin, "pg_ctl"), "-D", data, "-w", "-l", filepath.Join(data, "log"), "-o", settings(dir), "start")
+}
+
+func settings(dir string) string {
+	return "-c listen_addresses='' -c fsync=off -c synchronous_commit=off -c full_page_writes=off" +
 		" -c max_connections=400 -c shared_buffers=64MB -c max_wal_size=256MB -c wal_level=minimal -c max_wal_senders=0 -c autovacuum_naptime=60 -c deadlock_timeout=50ms -c unix_socket_directories='" + dir + "'"
-	if err := run("pg_ctl", "-D", data, "-w", "-l", filepath.Join(data, "log"), "-o", options, "start"); err != nil {
-		return err
-	}
-	return watch(dir, bin, as)
 }
 
 // watch starts the process that stops the server when nobody has used it for a while.
-func watch(dir, bin string, as *syscall.Credential) error {
+func watch(dir string) error {
+	bin, err := binaries()
+	if err != nil {
+		return err
+	}
+	as, err := unprivileged(dir)
+	if err != nil {
+		return err
+	}
 	const script = `while sleep 60 && [ -e data/postmaster.pid ]; do
 	[ "$(find users -mmin -10)" ] || flock -n start flock -n users "$0" -D data -m immediate stop
 done`
@@ -150,7 +152,7 @@ func unprivileged(dir string) (*syscall.Credential, error) {
 		return nil, err
 	}
 	for _, f := range []string{dir, filepath.Join(dir, "start"), filepath.Join(dir, "users")} {
-		if err := os.Chown(f, uid, gid); err != nil {
+		if err := os.Chown(f, uid, gid); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"parley/lines/sip"
 	"parley/numbers"
@@ -12,7 +13,12 @@ func (h *App) Trunks() sip.Trunks { return trunkBook{h.Numbers} }
 
 type trunkBook struct{ numbers *numbers.Numbers }
 
+// lookup is how long a caller waits at most until the trunk is found: after that it is the database that is away.
+const lookup = 2 * time.Second
+
 func (b trunkBook) Called(ctx context.Context, user string) ([]sip.Trunk, error) {
+	ctx, stop := context.WithTimeout(ctx, lookup)
+	defer stop()
 	list, err := b.numbers.TrunksFor(ctx, user)
 	return lineTrunks(list), err
 }

@@ -2,7 +2,6 @@ package calllog
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -109,7 +108,7 @@ func (s *scribe) round(urgent bool) {
 // is away, so that one does not hold up the others.
 func (s *scribe) write(notes []note) {
 	err := s.commit(notes)
-	if err == nil || len(notes) == 1 || errors.Is(err, context.DeadlineExceeded) {
+	if err == nil || len(notes) == 1 || db.Away(err) {
 		for _, n := range notes {
 			s.done(n, err)
 		}

@@ -55,6 +55,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	if err := r.recover(ctx); err != nil {
 		return err
 	}
+	r.stopping = ctx.Done()
 	lanes := r.makeLanes()
 	r.mu.Lock()
 	r.lanes = lanes
@@ -111,6 +112,10 @@ func (r *Runner) work(ctx, work context.Context, l *lane, jobs *safe.Group) {
 			<-slots
 		case <-ctx.Done():
 			return
+		}
+		if r.owing.Load() {
+			r.idle(ctx, l)
+			continue
 		}
 		claimed, err := r.claim(ctx, l, l.parallel-len(slots))
 		if err != nil && ctx.Err() == nil {

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"parley/db"
@@ -96,9 +97,11 @@ type Runner struct {
 	goal     time.Time    // where the last Settle is going
 	targets  chan *target // asked for by Settle
 
-	success chan Job
-	ended   chan struct{} // poked whenever a job has ended
-	tell    teller
+	success  chan Job
+	ended    chan struct{}   // poked whenever a job has ended
+	owing    atomic.Bool     // jobs are done and it is not recorded: nothing is claimed meanwhile, or they would be
+	stopping <-chan struct{} // of Run
+	tell     teller
 }
 
 type kind struct {

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -61,8 +62,8 @@ func (r *Runner) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, label)
 	}
 	depths, err := r.Depths(ctx)
-	if err != nil {
-		ch <- prometheus.NewInvalidMetric(descDue, err)
+	if err != nil { // the other figures do not need the database
+		slog.Warn("no figures of the queues", "err", err)
 	}
 	for _, q := range depths {
 		gauge(descDue, float64(q.Due), q.Queue)

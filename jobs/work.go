@@ -32,7 +32,7 @@ func (r *Runner) call(ctx context.Context, j Job) error {
 	if j.Try > j.max {
 		return never{errors.New("its node died at the last try")}
 	}
-	ctx, cancel := context.WithTimeout(ctx, k.Timeout)
+	ctx, cancel := context.WithTimeout(db.Patient(ctx), k.Timeout)
 	defer cancel()
 	return safe.Do("job "+j.Kind, func() error { return k.handle(ctx, j) })
 }
@@ -114,18 +114,36 @@ func (r *Runner) complete(ctx context.Context) {
 				break gather
 			}
 		}
-		err := safe.Do("record of jobs", func() error {
-			return r.db.Do(ctx, func(tx *db.Tx) error {
-				_, err := finish(ctx, tx, batch, r.db.Now())
-				return err
-			})
-		})
+		err := r.finishAll(ctx, batch)
 		if err != nil { // the leases bring the jobs back
 			slog.Error("finished jobs cannot be recorded", "count", len(batch), "err", err)
 		}
 		for _, j := range batch {
 			r.count(j.Kind, "done")
 			r.leave(j)
+		}
+	}
+}
+
+// finishAll records successes. While the database is away it tries again, unless the process stops: done again they would
+// cost more than a wait.
+func (r *Runner) finishAll(ctx context.Context, batch []Job) error {
+	defer r.owing.Store(false)
+	for {
+		err := safe.Do("record of jobs", func() error {
+			return r.db.Do(ctx, func(tx *db.Tx) error {
+				_, err := finish(ctx, tx, batch, r.db.Now())
+				return err
+			})
+		})
+		if !db.Away(err) {
+			return err
+		}
+		r.owing.Store(true)
+		select {
+		case <-r.stopping:
+			return err
+		case <-time.After(r.poll / 4):
 		}
 	}
 }

@@ -116,9 +116,11 @@ var refusals = map[calls.Reason]int{
 
 func refuse(r calls.Reason) *refusal { return &refusal{r, refusals[r]} }
 
-// refusalOf reads the error of opening a call's record.
+// refusalOf reads the error of finding a call's assistant or of opening its record.
 func refusalOf(err error) *refusal {
 	switch {
+	case db.Away(err):
+		return &refusal{calls.EngineFailure, 503} // the caller's side may try another way
 	case fault.Is(err, fault.TooMany):
 		return refuse(calls.ConcurrencyLimit)
 	case fault.Is(err, fault.NeedsPayment):

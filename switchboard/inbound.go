@@ -21,19 +21,24 @@ func (s *Switchboard) Inbound(leg lines.Leg) {
 	}
 }
 
+// admitTime is how long a caller waits at most to hear whether there is room: after that it is the database that is away.
+const admitTime = 2 * time.Second
+
 func (s *Switchboard) inbound(leg lines.Leg) {
+	ctx, stop := context.WithTimeout(s.ctx, admitTime)
+	defer stop()
 	in := leg.Info()
-	number, ok, err := s.Numbers.Called(s.ctx, s.DB, in.TrunkID, in.To)
+	number, ok, err := s.Numbers.Called(ctx, s.DB, in.TrunkID, in.To)
 	if err != nil {
 		s.Log.Error("number of an inbound call not found", "error", err)
-		_ = leg.Reject(500)
+		_ = leg.Reject(refusalOf(err).code)
 		return
 	}
 	if !ok {
 		_ = leg.Reject(404)
 		return
 	}
-	a, no := s.route(s.ctx, number)
+	a, no := s.route(ctx, number)
 	if no != nil {
 		s.refuse(leg, number, a, no)
 		return
@@ -44,7 +49,7 @@ func (s *Switchboard) inbound(leg lines.Leg) {
 		return
 	}
 	defer release()
-	call, err := s.open(s.ctx, a, s.inboundCall(in, number, a))
+	call, err := s.open(ctx, a, s.inboundCall(in, number, a))
 	if err != nil {
 		if fault.Of(err).Kind == fault.Internal {
 			s.Log.Error("inbound call not recorded", "error", err)
@@ -62,7 +67,7 @@ func (s *Switchboard) route(ctx context.Context, n Number) (assistants.Assistant
 	owner, err := s.Accounts.Get(ctx, s.DB, n.Owner)
 	if err != nil {
 		s.Log.Error("owner of a number not found", "error", err)
-		return assistants.Assistant{}, refuse(calls.EngineFailure)
+		return assistants.Assistant{}, refusalOf(err)
 	}
 	if owner.Suspended() {
 		return assistants.Assistant{}, refuse(calls.AccountSuspended)
@@ -73,7 +78,7 @@ func (s *Switchboard) route(ctx context.Context, n Number) (assistants.Assistant
 		return a, refuse(calls.NoRoute)
 	case err != nil:
 		s.Log.Error("assistant of a number not found", "error", err)
-		return a, refuse(calls.EngineFailure)
+		return a, refusalOf(err)
 	case a.Paused:
 		return a, refuse(calls.AssistantInactive)
 	case !s.Catalog.Supports(a.LanguageID, a.ModeOf()):

@@ -86,8 +86,9 @@ func (s *Switchboard) lastSign(ctx context.Context, c calls.Call) (time.Time, er
 
 func latest(ts ...time.Time) time.Time { return slices.MaxFunc(ts, time.Time.Compare) }
 
-// Run renews the leases of this process's calls and carries out the hang-ups it was asked for, until ctx ends. Calls that
-// could not be renewed in time are hung up: another process may have ended their record.
+// Run renews the leases of this process's calls and carries out the hang-ups it was asked for, until ctx ends. Calls go on
+// while the database is away, and no process ends those of another before that has had the time to renew them again;
+// calls whose records have ended meanwhile are hung up.
 func (s *Switchboard) Run(ctx context.Context) error {
 	poke := make(chan struct{}, 1)
 	wake := func(string) {
@@ -107,6 +108,7 @@ func (s *Switchboard) Run(ctx context.Context) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	renewed, reaped := time.Now(), time.Now()
+	var failed time.Time // when the database was away for the last time
 	for {
 		select {
 		case <-ctx.Done():
@@ -114,19 +116,21 @@ func (s *Switchboard) Run(ctx context.Context) error {
 		case <-poke:
 		case <-tick.C:
 		}
-		if time.Since(reaped) >= lease/2 {
+		if time.Since(renewed) >= lease/4 {
+			if err := s.renew(ctx); err != nil {
+				failed = time.Now()
+				continue
+			}
+			renewed = time.Now()
+		}
+		if time.Since(reaped) >= lease/2 && time.Since(failed) >= lease {
 			reaped = time.Now()
 			if err := s.reap(ctx); err != nil {
 				s.Log.Error("lost calls not ended", "error", err)
 			}
 		}
-		if len(s.held()) == 0 {
-			renewed = time.Now()
-			continue
-		}
-		s.obey(ctx)
-		if time.Since(renewed) >= lease/4 {
-			renewed = s.renew(ctx, renewed)
+		if len(s.held()) > 0 {
+			s.obey(ctx)
 		}
 	}
 }
@@ -152,19 +156,20 @@ func (s *Switchboard) obey(ctx context.Context) {
 	}
 }
 
-// renew extends the leases and returns when that last succeeded.
-func (s *Switchboard) renew(ctx context.Context, before time.Time) time.Time {
+// renew extends the leases and hangs up the calls whose records have ended. A process without calls finds out whether the
+// database answers.
+func (s *Switchboard) renew(ctx context.Context) error {
 	held := s.held()
+	if len(held) == 0 {
+		return s.DB.Ping(ctx)
+	}
 	lost, err := s.Calls.Renew(ctx, s.DB, s.Node, lease, held)
 	if err != nil {
 		s.Log.Error("leases not renewed", "error", err)
-		if time.Since(before) > lease {
-			s.stopHere(calls.ServerRestart, held)
-		}
-		return before
+		return err
 	}
 	s.stopHere(calls.ServerRestart, lost)
-	return time.Now()
+	return nil
 }
 
 // Drain takes no new calls and waits for the running ones; when ctx ends they are ended.

@@ -182,7 +182,12 @@ func (s *Switchboard) dialJob(ctx context.Context, job jobs.Job) error {
 	if !s.spawn(func() { s.dial(ctx, args.ID, taken) }) {
 		return jobs.Snooze(s.DB.Now().Add(time.Second)) // another process may take it
 	}
-	return <-taken
+	select {
+	case err := <-taken:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // othersMayDial reports whether this process has no line for a call that is young enough to wait for one elsewhere.
@@ -211,7 +216,7 @@ func (s *Switchboard) dial(ctx context.Context, id calls.ID, taken chan<- error)
 	defer s.forget(l)
 	a, err := s.Assistants.Get(s.ctx, s.DB, call.Owner, value.Ref{ID: int64(*call.AssistantID)})
 	if err != nil {
-		s.wrapUp(l, calls.Over{Reason: calls.NoRoute}) // deleted in the moment between
+		s.wrapUp(l, calls.Over{Reason: gone(err)})
 		return
 	}
 	release, ok := s.reserve(s.providers(a))
@@ -221,6 +226,14 @@ func (s *Switchboard) dial(ctx context.Context, id calls.ID, taken chan<- error)
 	}
 	defer release()
 	s.place(l, a)
+}
+
+// gone is why a call that was ours has no assistant.
+func gone(err error) calls.Reason {
+	if db.Away(err) {
+		return calls.EngineFailure
+	}
+	return calls.NoRoute // deleted in the moment between
 }
 
 // place dials and, when somebody answers, holds the conversation.

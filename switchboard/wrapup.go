@@ -36,24 +36,31 @@ func (s *Switchboard) later(ctx context.Context, tx *db.Tx, id calls.ID) error {
 	return s.Jobs.Add(ctx, tx, jobs.New{Kind: kindSettle, Args: callArgs{id}, Unique: fmt.Sprintf("settle:%d", id), Priority: jobs.High})
 }
 
+// lastTries is how often the end of a call is recorded in vain before it is left to the reaper; while the database is
+// away that does not count, unless the process stops.
+const lastTries = 10
+
 // wrapUp closes the record and settles the call or queues what follows, in one transaction. The record of a call is not
-// given up because the database is away for a while.
+// given up because the database is away, however long that takes.
 func (s *Switchboard) wrapUp(l *live, o calls.Over, events ...calls.Event) {
 	if o.At.IsZero() {
 		o.At = time.Now()
 	}
 	o.Log = events
-	for try := 1; ; try++ {
-		o.Settled = try == 1
+	for try, first := 1, true; ; first = false {
+		o.Settled = first
 		err := s.conclude(context.Background(), l, o)
 		if err == nil || errors.Is(err, db.ErrNone) { // ended by somebody else: the reaper, another process
 			return
 		}
 		s.Log.Error("end of call not recorded", "call", l.call.ID, "error", err)
-		if try == 10 {
+		if try == lastTries {
 			return // the reaper will find it
 		}
-		time.Sleep(time.Duration(try-1) * 200 * time.Millisecond)
+		if !db.Away(err) || s.ctx.Err() != nil {
+			try++
+		}
+		time.Sleep(time.Duration(try-1)*200*time.Millisecond + time.Second/5)
 	}
 }
 

@@ -1,3 +1,5 @@
+// Package wire is the HTTP layer without the contract: typed handlers, binding, validation, error shapes, pages,
+// limits, idempotency, OpenAPI. On says how a route is written; package api holds the table of routes.
 package wire
 
 import (

@@ -97,7 +97,9 @@ func (c *citations) exists(file, name string) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(c.tree, func(f string) bool { return strings.HasSuffix(f, "/"+name) })
+	return slices.ContainsFunc(c.tree, func(f string) bool {
+		return strings.HasSuffix(f, "/"+name) || strings.HasPrefix(f, name+"-") // docs/decisions/0011
+	})
 }
 
 // standard checks what comes with a § or the name of a standard; a § alone belongs to the standard named before.

@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,15 +46,12 @@ func TestKilledInTheMiddle(t *testing.T) {
 			for i := range all {
 				l.add(Event{Name: CallCompleted, CallID: int64(i + 1), Payload: i})
 			}
-			var killed atomic.Bool
-			half := make(chan struct{})
+			half, killed := make(chan struct{}), make(chan struct{})
 			l.mu.Lock() // requests come from another process
 			l.answer = func(n int, _ *http.Request) (int, string) {
 				if n == all/2 {
 					close(half)
-					for !killed.Load() { // under way when the process dies
-						time.Sleep(time.Millisecond)
-					}
+					<-killed // under way when the process dies
 				}
 				return 200, ""
 			}
@@ -70,7 +66,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = child.Wait() // it was killed
-			killed.Store(true)
+			close(killed)
 			l.start(l.runner)
 			for len(settledIDs(t, l.d)) < all {
 				select {

@@ -48,8 +48,8 @@ var May = []struct{ Room, Imports string }{
 	{"switchboard", "foundations asks calllog recordings voice lines agent accounts assistants calendar calls catalog numbers tools"},
 
 	// Vendors fill roles that the rooms above define.
-	{"providers", "foundations agent voice messaging"},
-	{"sim", "foundations accounts agent catalog lines messaging numbers voice"},
+	{"providers", "foundations agent catalog knowledge messaging numbers voice"},
+	{"sim", "foundations accounts agent catalog lines messaging numbers providers voice"},
 
 	// The surface, and the one place that knows everybody.
 	{"console", "assets"},

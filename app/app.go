@@ -23,29 +23,12 @@ import (
 	"parley/events"
 	"parley/fault"
 	"parley/jobs"
-	"parley/knowledge"
-	"parley/providers/whatsapp"
+	"parley/providers"
 	"parley/recordings"
 	"parley/secrets"
 	"parley/ssrf"
-	"parley/switchboard"
 	"parley/value"
 )
-
-// Engines is what the installation can think, speak and hear with.
-type Engines struct {
-	Offer catalog.Offer
-	// Chat gives the text model behind an entry of the catalog.
-	Chat func(m catalog.Model) (agent.Engine, error)
-	// Talk are the engines of calls.
-	Talk switchboard.Engines
-	// Preview speaks a voice's sample as a WAV file; nil = voices cannot be heard.
-	Preview func(ctx context.Context, v catalog.Voice) ([]byte, error)
-	// Sound decodes a recording that a customer sent; nil = voice notes are not transcribed.
-	Sound func(ctx context.Context, file []byte) (audio.Frame, error)
-	// Embed lets knowledgebases be searched by meaning too; nil = by words alone.
-	Embed knowledge.Embedder
-}
 
 // Foundations are what every room stands on.
 type Foundations struct {
@@ -55,9 +38,10 @@ type Foundations struct {
 	Guard   *ssrf.Guard
 	Blobs   blobs.Store
 	Box     *secrets.Box
-	Engines Engines
-	Vendors Vendors
-	Node    string // names this process among those that share the database
+	Vendors providers.Vendors
+	// Sound decodes a recording that a customer sent; nil = voice notes are not transcribed.
+	Sound func(ctx context.Context, file []byte) (audio.Frame, error)
+	Node  string // names this process among those that share the database
 
 	IsolatePDF bool // the program calls extract.Child first of all
 }
@@ -72,7 +56,7 @@ type App struct {
 
 	calendar   *calendar.Calendar
 	recordings *recordings.Recordings
-	cloud      *whatsapp.Client
+	vendors    providers.Vendors // the simulator's last
 
 	Background []func(ctx context.Context) error // each runs until its context ends
 	closers    []func() error
@@ -80,7 +64,7 @@ type App struct {
 
 // New wires the rooms, those first that others need.
 func New(ctx context.Context, f Foundations) (*App, error) {
-	h := &App{on: f}
+	h := &App{on: f, vendors: f.Vendors}
 	h.DB, h.Guard = f.DB, f.Guard
 	for _, build := range []func(context.Context) error{
 		h.foundations,
@@ -131,7 +115,7 @@ func (h *App) foundations(context.Context) error {
 func (h *App) accounts(context.Context) error {
 	h.Accounts = Accounts(h.on.Config, h.DB)
 	h.on.Jobs.Every("accounts.purge", time.Hour, h.Accounts.Purge)
-	h.Background = append(h.Background, h.Accounts.Run)
+	h.Background = append(h.Background, h.Accounts.Run, h.vendors.Run)
 	return nil
 }
 
@@ -175,9 +159,9 @@ func Billing(c *config.Config, a *accounts.Accounts) (*billing.Billing, error) {
 
 // catalog: what assistants can be made of.
 func (h *App) catalog(ctx context.Context) (err error) {
-	offer, m := h.on.Engines.Offer, h.on.Config.Models
+	offer, m := h.vendors.Offer(), h.on.Config.Models
 	offer.Defaults = catalog.Defaults{LLM: m.DefaultLLM, Multimodal: m.DefaultMultimodal, Dualplex: m.DefaultDualplex, Chat: m.DefaultChat}
-	h.Preview = h.on.Engines.Preview
+	h.Preview = h.preview
 	h.Catalog, err = catalog.Open(ctx, h.DB, offer)
 	return err
 }
@@ -226,7 +210,7 @@ func (h *App) ChatEngine(_ context.Context, a assistants.Assistant) (agent.Engin
 	if !ok {
 		return agent.Engine{}, fault.New(fault.Malformed, "", "no model is configured")
 	}
-	return h.on.Engines.Chat(m)
+	return h.model(m)
 }
 
 // FirstAccount is the operator's; it is made, with its starting balance, when it is asked for the first time.

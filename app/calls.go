@@ -33,7 +33,8 @@ func (h *App) calls(context.Context) error {
 	h.recordings = recordings.New(h.DB, h.Calls, h.Blobs, c.DataPath("scratch"), slog.Default())
 	h.Switchboard = switchboard.New(switchboard.Deps{
 		DB: h.DB, Jobs: h.on.Jobs, Calls: h.Calls, Assistants: h.Assistants, Catalog: h.Catalog, Tools: h.Tools, Accounts: h.Accounts,
-		Numbers: callNumbers{h}, Funds: callFunds{h.Billing, h.DB}, Logs: h.Logs, Recordings: h.recordings, Asks: h.Asks, Engines: h.on.Engines.Talk, Search: h.search, Calendar: h.booking,
+		Numbers: callNumbers{h}, Funds: callFunds{h.Billing, h.DB}, Logs: h.Logs, Recordings: h.recordings, Asks: h.Asks,
+		Engines: engines(h.vendors), Search: h.search, Calendar: h.booking,
 		Settled: []func(context.Context, *db.Tx, calls.Call) error{h.ReportCall},
 		Node:    h.on.Node, Currency: c.Billing.Currency, Phones: h.phones(), CallsPerMinute: c.Limits.CallsPerMinute,
 	})

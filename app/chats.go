@@ -17,6 +17,7 @@ import (
 	"parley/db"
 	"parley/knowledge"
 	"parley/placeholders"
+	"parley/providers"
 	"parley/tools"
 	"parley/value"
 	"parley/webhooks"
@@ -95,8 +96,8 @@ func (h *App) search(ctx context.Context, a assistants.Assistant, query string) 
 // knowledge: documents that assistants can draw on.
 func (h *App) knowledge(context.Context) error {
 	var opts []knowledge.Option
-	if h.on.Engines.Embed != nil {
-		opts = append(opts, knowledge.WithEmbedder(h.on.Engines.Embed))
+	if e := h.vendors.First(func(v providers.Vendor) bool { return v.Embedder != nil }).Embedder; e != nil {
+		opts = append(opts, knowledge.WithEmbedder(e))
 	}
 	if h.on.IsolatePDF {
 		opts = append(opts, knowledge.Isolated())

@@ -15,7 +15,6 @@ import (
 	"parley/assistants"
 	"parley/chats"
 	"parley/messaging"
-	"parley/providers/whatsapp"
 	"parley/ssrf"
 	"parley/value"
 	"parley/voice"
@@ -33,7 +32,7 @@ func (h *App) openFile(ctx context.Context, s messaging.Sender, f messaging.File
 		return a, "", err
 	}
 	recording, err := h.keepFile(ctx, f, body, kind, &a)
-	if err != nil || f.Type != "audio" || h.on.Engines.Sound == nil {
+	if err != nil || f.Type != "audio" || h.on.Sound == nil {
 		return a, "", err
 	}
 	words, err = h.transcribe(ctx, s, recording)
@@ -42,13 +41,14 @@ func (h *App) openFile(ctx context.Context, s messaging.Sender, f messaging.File
 
 // content opens a file: with the sender's credentials where its platform has it, else at its address.
 func (h *App) content(ctx context.Context, s messaging.Sender, f messaging.File) (io.ReadCloser, string, error) {
-	switch {
-	case f.Ref == "":
+	if f.Ref == "" {
 		return h.download(ctx, f.URL)
-	case s.Carrier != whatsapp.CarrierName:
+	}
+	open := h.vendors.By(s.Carrier).Files
+	if open == nil {
 		return nil, "", fmt.Errorf("the carrier %s has no files", s.Carrier)
 	}
-	return h.cloud.File(ctx, s, f.Ref)
+	return open(ctx, s, f.Ref)
 }
 
 // download opens a file at an address that a customer chose.
@@ -89,11 +89,11 @@ func (h *App) keepFile(ctx context.Context, f messaging.File, body io.ReadCloser
 
 // transcribe says what is spoken in a recording, in the language of the sender's assistant.
 func (h *App) transcribe(ctx context.Context, s messaging.Sender, recording []byte) (string, error) {
-	sound, err := h.on.Engines.Sound(ctx, recording)
+	sound, err := h.on.Sound(ctx, recording)
 	if err != nil {
 		return "", err
 	}
-	talk, language := h.on.Engines.Talk, "en"
+	talk, language := h.Switchboard.Engines, "en"
 	open := talk.Transcribers[talk.Default]
 	if s.AssistantID != nil {
 		a, err := h.Assistants.ByID(ctx, h.DB, assistants.ID(*s.AssistantID))

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"maps"
 	"net/http"
 
 	"parley/accounts"
@@ -9,8 +10,6 @@ import (
 	"parley/db"
 	"parley/messaging"
 	"parley/numbers"
-	"parley/providers/whatsapp"
-	"parley/sim"
 	"parley/value"
 	"parley/webhooks"
 )
@@ -35,12 +34,12 @@ func (l ledger) Refund(ctx context.Context, tx *db.Tx, owner int64, ref, kind st
 	return l.Billing.Refund(ctx, tx, accounts.ID(owner), kind, ref)
 }
 
-// messaging: WhatsApp and SMS, over the platform of the simulator while there is no other.
+// messaging: WhatsApp and SMS, over every platform that there is.
 func (h *App) messaging(ctx context.Context) error {
 	c, p := h.on.Config, h.Billing.Prices
-	gateway, joiners := h.platforms()
+	platforms, joiners, texter := platforms(h.vendors)
 	h.Messaging = messaging.New(messaging.Deps{
-		DB: h.DB, Jobs: h.on.Jobs, Gateway: gateway, Joiners: joiners, Open: h.openFile, Ledger: ledger{h.Billing}, Chats: h.Chats, Assistants: h.Assistants,
+		DB: h.DB, Jobs: h.on.Jobs, Gateways: platforms, Joiners: joiners, Texter: texter, Open: h.openFile, Ledger: ledger{h.Billing}, Chats: h.Chats, Assistants: h.Assistants,
 		Report: h.reportReceipt, Phones: h.phones(), Currency: c.Billing.Currency, ResponseDelay: c.WhatsApp.ResponseDelay, CallMinLimit: int64(c.WhatsApp.VoiceCallMinLimit),
 		Prices: messaging.Prices{Marketing: int64(p.Marketing), Utility: int64(p.Utility), Authentication: int64(p.Auth), Freeform: int64(p.Freeform),
 			SMS: func(to string) int64 { return int64(h.Billing.SMSPrice(to)) }},
@@ -53,7 +52,12 @@ func (h *App) messaging(ctx context.Context) error {
 			return texting(n), known(err), missing(err)
 		},
 	})
-	h.Callbacks = map[string]http.Handler{"whatsapp": h.cloud.Hook(h.Messaging)}
+	h.Callbacks = map[string]http.Handler{}
+	for _, v := range h.vendors {
+		if v.Hooks != nil {
+			maps.Copy(h.Callbacks, v.Hooks(h.Messaging))
+		}
+	}
 	if h.Sim != nil {
 		h.Sim.Calls(h.Messaging)
 		return h.Sim.Stock(ctx)
@@ -63,49 +67,6 @@ func (h *App) messaging(ctx context.Context) error {
 
 func texting(n numbers.Number) messaging.Number {
 	return messaging.Number{ID: int64(n.ID), Phone: n.Number, SMSCapable: n.SMS, Active: n.PastDueAt.IsZero()}
-}
-
-// carriers sends with the platform of each sender.
-type carriers struct {
-	messaging.Gateway // carries SMS, and stands in for platforms that are gone
-	by                map[string]messaging.Gateway
-}
-
-func (c carriers) of(s messaging.Sender) messaging.Gateway {
-	if g := c.by[s.Carrier]; g != nil {
-		return g
-	}
-	return messaging.Nobody{}
-}
-
-func (c carriers) Send(ctx context.Context, o messaging.Outgoing) (string, error) {
-	return c.of(o.Sender).Send(ctx, o)
-}
-
-func (c carriers) Sender(ctx context.Context, s messaging.Sender) (messaging.SenderState, error) {
-	return c.of(s).Sender(ctx, s)
-}
-
-func (c carriers) Templates(ctx context.Context, s messaging.Sender) ([]messaging.TemplateState, error) {
-	return c.of(s).Templates(ctx, s)
-}
-
-func (c carriers) Submit(ctx context.Context, s messaging.Sender, t messaging.Template) (string, error) {
-	return c.of(s).Submit(ctx, s, t)
-}
-
-// platforms are the carriers of senders: the Cloud API, and the simulator while it is on.
-func (h *App) platforms() (carriers, map[string]messaging.Joiner) {
-	c := h.on.Config.WhatsApp
-	h.cloud = whatsapp.New(whatsapp.Config{BaseURL: c.APIURL, AppSecret: c.AppSecret, VerifyToken: c.VerifyToken}, h.on.Box)
-	h.closers = append(h.closers, func() error { h.cloud.Close(); return nil })
-	all := carriers{messaging.Nobody{}, map[string]messaging.Gateway{whatsapp.CarrierName: h.cloud}}
-	join := map[string]messaging.Joiner{whatsapp.CarrierName: h.cloud}
-	if h.Sim != nil {
-		pretend := sim.Gateway{Sim: h.Sim}
-		all.Gateway, all.by[sim.CarrierName], join[sim.CarrierName] = pretend, pretend, pretend
-	}
-	return all, join
 }
 
 // reportReceipt queues the webhook of a delivery that moved on.

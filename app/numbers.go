@@ -7,24 +7,16 @@ import (
 	"parley/assistants"
 	"parley/db"
 	"parley/numbers"
-	"parley/sim"
+	"parley/providers"
 )
 
-// Vendors are who sells numbers and takes money for them. All may be nil.
-type Vendors struct {
-	Carrier   numbers.Carrier
-	Payments  numbers.Payments
-	CallerIDs numbers.CallerIDs
-}
-
-// numbers: phone numbers and trunks.
+// numbers: phone numbers and trunks, from the first vendors that sell numbers and take money for them.
 func (h *App) numbers(context.Context) error {
-	v := h.on.Vendors
-	if h.Sim != nil && v == (Vendors{}) {
-		v = Vendors{sim.Carrier{Sim: h.Sim}, sim.Payments{Sim: h.Sim, Accounts: h.Accounts}, sim.Carrier{Sim: h.Sim}}
-	}
-	h.Numbers = numbers.New(h.DB, numbers.Config{Box: h.on.Box, Jobs: h.on.Jobs, Carrier: v.Carrier, Payments: v.Payments,
-		CallerIDs: v.CallerIDs, Countries: h.on.Config.Numbers.Countries, Node: h.on.Node, Phones: h.phones()})
+	carrier := h.vendors.First(func(v providers.Vendor) bool { return v.Carrier != nil })
+	callers := h.vendors.First(func(v providers.Vendor) bool { return v.CallerIDs != nil })
+	payments := h.vendors.First(func(v providers.Vendor) bool { return v.Payments != nil })
+	h.Numbers = numbers.New(h.DB, numbers.Config{Box: h.on.Box, Jobs: h.on.Jobs, Carrier: carrier.Carrier, Payments: payments.Payments,
+		CallerIDs: callers.CallerIDs, Countries: h.on.Config.Numbers.Countries, Node: h.on.Node, Phones: h.phones()})
 	h.Numbers.OnDetach(func(ctx context.Context, tx *db.Tx, _ accounts.ID, id numbers.ID) error {
 		return h.Assistants.DetachNumber(ctx, tx, int64(id))
 	})

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"parley/fault"
@@ -22,6 +23,7 @@ func (h *App) simulator(context.Context) error {
 	}
 	h.Sim = sim.New(h.DB, h.on.Jobs)
 	h.Sim.Power = c.Dev || c.Simulator.Enabled == "true"
+	h.vendors = append(slices.Clip(h.vendors), h.Sim.Vendor(h.Accounts))
 	h.Deps.Jobs = h.on.Jobs
 	return nil
 }

@@ -204,6 +204,14 @@ func header(rate, channels int, data uint32) []byte {
 	return b.Bytes()
 }
 
+// WriteWAV writes a whole mono file, its length in the header.
+func WriteWAV(dst io.Writer, f Frame) error {
+	if _, err := dst.Write(header(f.Rate, 1, uint32(2*len(f.PCM)))); err != nil {
+		return err
+	}
+	return (&WAVWriter{dst: dst, rate: f.Rate, channels: 1}).WriteSamples(f.PCM)
+}
+
 // Write takes interleaved little-endian samples.
 func (w *WAVWriter) Write(p []byte) (int, error) {
 	n, err := w.dst.Write(p)

@@ -60,6 +60,7 @@ type Model struct {
 	Code        string   // the vendor's name of it
 	Temperature bool     // it has such a setting
 	Languages   []string // ISO 639-1; nil = all of the list
+	unlisted    bool
 	healthy     func() bool
 }
 
@@ -125,7 +126,7 @@ func (c *Catalog) addModel(n numbering, m NewModel) error {
 	if err != nil {
 		return err
 	}
-	c.models = append(c.models, Model{id, m.Name, m.Types, m.Provider, m.Code, m.Temperature, m.Languages, m.Healthy})
+	c.models = append(c.models, Model{id, m.Name, m.Types, m.Provider, m.Code, m.Temperature, m.Languages, m.Unlisted, m.Healthy})
 	return c.addVoices(n, m.Voices, Voice{Provider: m.Code, Languages: m.Languages, Modes: []Mode{Multimodal}})
 }
 

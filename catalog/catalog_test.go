@@ -170,27 +170,3 @@ func TestLanguageIds(t *testing.T) {
 		t.Error("there is no language 0")
 	}
 }
-
-// TestBuiltInOffer opens what the binary holds, and a server beside it.
-//
-// Contract: 4.7
-func TestBuiltInOffer(t *testing.T) {
-	c, err := Open(t.Context(), dbtest.SQLite(t), BuiltIn().OpenAI("gpt", "tts", "stt", func() bool { return false }))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range []Mode{Pipeline, Multimodal, Dualplex} {
-		if v, ok := c.DefaultVoice(1, m); !ok || v.Code != "slt" || !c.Supports(1, m) {
-			t.Error(m, v)
-		}
-	}
-	if !c.Supports(5, Pipeline) || c.Supports(5, Multimodal) {
-		t.Error("German is spoken by the server, and only in pipeline mode")
-	}
-	if m, ok := c.Model(c.DefaultModel(LLM)); !ok || m.Code != "builtin-responder" || !m.Healthy() {
-		t.Error(m)
-	}
-	if ps := c.Synthesizers(Filter{}); len(ps) != 2 || ps[1].Healthy() {
-		t.Error(ps)
-	}
-}

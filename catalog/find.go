@@ -34,9 +34,9 @@ func (c *Catalog) Transcribers(f Filter) []Provider {
 	return pick(c.transcribers, func(p Provider) bool { return f.language(p.Languages) })
 }
 
-// Models are the models of a type by id.
+// Models are the listed models of a type by id.
 func (c *Catalog) Models(typ string) []Model {
-	return pick(c.models, func(m Model) bool { return m.Is(typ) })
+	return pick(c.models, func(m Model) bool { return m.Is(typ) && !m.unlisted })
 }
 
 // Voice finds a voice on offer.
@@ -82,7 +82,7 @@ func (c *Catalog) TranscriberFor(languageID, chosen int64) (Provider, bool) {
 func (c *Catalog) Supports(languageID int64, m Mode) bool {
 	f := Filter{LanguageID: languageID}
 	speaks, hears := len(c.Synthesizers(f)) > 0, len(c.Transcribers(f)) > 0
-	realtime := slices.ContainsFunc(c.Models(string(m)), func(x Model) bool { return f.language(x.Languages) })
+	realtime := slices.ContainsFunc(c.models, func(x Model) bool { return x.Is(string(m)) && f.language(x.Languages) })
 	switch m {
 	case Multimodal:
 		return realtime

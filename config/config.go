@@ -79,7 +79,6 @@ type Config struct {
 	} `key:"rates"`
 
 	Models        Models `key:"models"`
-	OpenAI        OpenAI `key:"openai"`
 	Conversations struct {
 		PublicHistory string `key:"public_history" oneof:"widget all none" doc:"which conversations a uuid alone may read"`
 	} `key:"conversations"`
@@ -93,9 +92,6 @@ type Config struct {
 	WhatsApp struct {
 		ResponseDelay     time.Duration `key:"response_delay" min:"0" max:"300" doc:"messages within this time are answered together"`
 		VoiceCallMinLimit int           `key:"voice_call_min_limit" min:"0"`
-		AppSecret         string        `key:"app_secret" secret:"true" doc:"of the app at Meta: signs its callbacks to /hooks/whatsapp"`
-		VerifyToken       string        `key:"verify_token" secret:"true" doc:"any words, given to Meta together with the address of /hooks/whatsapp"`
-		APIURL            string        `key:"api_url" check:"url" doc:"Graph API with its version; empty = https://graph.facebook.com/v23.0"`
 	} `key:"whatsapp"`
 	Outbound struct {
 		AllowCIDRs []string `key:"allow_cidrs" check:"cidrs" doc:"private networks that webhooks, tools and documents may reach"`
@@ -106,6 +102,15 @@ type Config struct {
 	Shutdown struct {
 		Grace time.Duration `key:"grace" min:"0" max:"300" doc:"seconds that running calls and requests may go on after SIGTERM"`
 	} `key:"shutdown"`
+
+	// Sections are what others declared, by the first part of their keys.
+	Sections map[string]any `key:"-"`
+}
+
+// Section is a part of the configuration that somebody else declares: a vendor its own settings.
+type Section struct {
+	Key  string // first part of its keys
+	Into any    // pointer to a struct with tags like those of Config, holding the defaults
 }
 
 // Telephony is what calls may do.
@@ -152,17 +157,6 @@ type Models struct {
 	DefaultMultimodal string `key:"default_multimodal"`
 	DefaultDualplex   string `key:"default_dualplex"`
 	DefaultChat       string `key:"default_chat"`
-}
-
-// OpenAI is any endpoint that speaks that protocol; no key and no address = none.
-type OpenAI struct {
-	APIKey   string `key:"api_key" secret:"true" also:"OPENAI_API_KEY"`
-	BaseURL  string `key:"base_url" check:"url" also:"OPENAI_BASE_URL"`
-	Model    string `key:"model" doc:"chat model; empty = the first that the endpoint offers"`
-	STTModel string `key:"stt_model" doc:"transcription model; empty = none"`
-	TTSModel string `key:"tts_model" doc:"speech model; empty = none"`
-
-	EmbeddingModel string `key:"embedding_model" doc:"searches knowledgebases by meaning too; empty = by words alone"`
 }
 
 // Default is the configuration of a start without flags, environment and file.

@@ -8,9 +8,16 @@ import (
 	"testing"
 )
 
+// vendor is a section that somebody else declares.
+type vendor struct {
+	APIKey string   `key:"api_key" secret:"true" also:"OPENAI_API_KEY"`
+	URL    string   `key:"base_url" check:"url"`
+	Voices []string `key:"voices"`
+}
+
 func load(t *testing.T, yaml string, env []string, flags map[string]string) (*Loaded, error) {
 	t.Helper()
-	src := Source{Env: env, Flags: flags}
+	src := Source{Env: env, Flags: flags, Sections: []Section{{"openai", &vendor{Voices: []string{"a"}}}}}
 	if yaml != "" {
 		src.File = filepath.Join(t.TempDir(), "parley.yaml")
 		if err := os.WriteFile(src.File, []byte(yaml), 0o600); err != nil {
@@ -33,14 +40,14 @@ func TestPrecedence(t *testing.T) {
 		{"listen", `"127.0.0.1:3"`, "flag"}, {"limits.per_key_per_minute", "7", "file"}, {"plan.default.max_tools", "5", "file"},
 		{"sip.listen", `["udp://[::1]:1","tcp://x:2"]`, "environment PARLEY_SIP_LISTEN"}, {"openai.api_key", "****", "environment OPENAI_API_KEY"},
 		{"whatsapp.response_delay", "500ms", "environment"}, {"simulator.enabled", `"true"`, "file"}, {"prices.sms", "0.075", "environment"},
-		{"data", `"./data"`, "default"}, {"plan.default.max_campaigns", "none", "default"}, {"compat.field_aliases", `{"a":"b"}`, "environment"},
+		{"data", `"./data"`, "default"}, {"openai.voices", `["a"]`, "default"}, {"plan.default.max_campaigns", "none", "default"}, {"compat.field_aliases", `{"a":"b"}`, "environment"},
 	} {
 		s := l.find(c.key)
 		if s.shown() != c.value || !strings.HasPrefix(s.origin, c.origin) {
 			t.Errorf("%s = %s from %s, want %s from %s", c.key, s.shown(), s.origin, c.value, c.origin)
 		}
 	}
-	if l.OpenAI.APIKey != "sk-1" || *l.Plan.Default.MaxTools != 5 {
+	if l.Sections["openai"].(*vendor).APIKey != "sk-1" || *l.Plan.Default.MaxTools != 5 {
 		t.Errorf("typed values %+v", l.Config)
 	}
 }
@@ -65,6 +72,8 @@ func TestOneLineSaysWhatIsWrong(t *testing.T) {
 		{env: "PARLEY_BILLING_STARTING_BALANCE=-5", want: "billing.starting_balance: must be an amount"},
 		{yaml: "telephony:\n  default_number: +4930123456", want: "telephony.default_number: must be a text; put 4930123456 in quotes"},
 		{env: "PARLEY_SECRETS_KEY=short", want: "secrets.key: must be base64 of 32 bytes"},
+		{env: "PARLEY_OPENAI_BASE_URL=here", want: "openai.base_url: "},
+		{env: "PARLEY_OPENAI_API_KEYS=x", want: "unknown variable PARLEY_OPENAI_API_KEYS"},
 		{flag: "here", want: `listen: must be HOST:PORT, not "here" (flag --listen)`},
 	} {
 		var env []string

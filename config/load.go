@@ -22,6 +22,8 @@ type Source struct {
 	File  string            // path of a YAML file; empty = none
 	Env   []string          // as os.Environ gives it
 	Flags map[string]string // key → value, only the flags that were given
+
+	Sections []Section // beside what Config declares itself
 }
 
 // setting is one key with its place in the Config.
@@ -42,6 +44,11 @@ type Loaded struct {
 func Load(src Source) (*Loaded, error) {
 	l := &Loaded{Config: Default()}
 	l.walk(reflect.ValueOf(l.Config).Elem(), "")
+	l.Sections = map[string]any{}
+	for _, s := range src.Sections {
+		l.Sections[s.Key] = s.Into
+		l.walk(reflect.ValueOf(s.Into).Elem(), s.Key+".")
+	}
 	if err := l.readFile(src.File); err != nil {
 		return nil, err
 	}
@@ -64,6 +71,9 @@ func Load(src Source) (*Loaded, error) {
 func (l *Loaded) walk(v reflect.Value, prefix string) {
 	for i := range v.NumField() {
 		sf := v.Type().Field(i)
+		if sf.Tag.Get("key") == "-" {
+			continue
+		}
 		key := prefix + sf.Tag.Get("key")
 		if sf.Type.Kind() == reflect.Struct {
 			l.walk(v.Field(i), key+".")

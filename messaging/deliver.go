@@ -41,7 +41,7 @@ func (m *Messaging) deliver(ctx context.Context, msg Message, o Outgoing, rate s
 		return Receipted{}, err
 	}
 	limited, stop := context.WithTimeout(context.WithoutCancel(ctx), sendTimeout)
-	sid, err := m.Gateway.Send(limited, o)
+	sid, err := m.platform(o.Sender).Send(limited, o)
 	stop()
 	ctx = context.WithoutCancel(ctx) // the platform has answered: the record is made whether or not the client still waits
 	if err != nil {

@@ -137,7 +137,7 @@ func newLab(t *testing.T, d *db.DB) *lab {
 	l.chats = chats.New(d, l.runner, a, chats.Mind{Engine: func(context.Context, assistants.Assistant) (agent.Engine, error) {
 		return agent.Engine{Model: echo{}, Provider: "test", Name: "echo"}, nil
 	}}, chats.Money{}, nil)
-	l.room = messaging.New(messaging.Deps{DB: d, Jobs: l.runner, Gateway: l.platform, Ledger: ledger{l.billing}, Chats: l.chats, Assistants: a,
+	l.room = messaging.New(messaging.Deps{DB: d, Jobs: l.runner, Gateways: map[string]messaging.Gateway{"test": l.platform}, Texter: l.platform, Ledger: ledger{l.billing}, Chats: l.chats, Assistants: a,
 		Prices:   messaging.Prices{Marketing: 8e6, Utility: 3e6, Authentication: 3e6, Freeform: 5e5, SMS: func(string) int64 { return 5e6 }},
 		Currency: "USD", CallMinLimit: 1000,
 		Report: func(_ context.Context, _ *db.Tx, r messaging.Receipt) error {

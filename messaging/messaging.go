@@ -34,16 +34,20 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return fmt.Sprintf("refused (%s): %s", r.Code, r.Message) }
 
-// Gateway is a WhatsApp platform and SMS carrier.
+// Gateway is a WhatsApp platform.
 type Gateway interface {
 	// Send returns the platform's identifier of the accepted message; a *Refusal when it was refused.
 	Send(ctx context.Context, o Outgoing) (sid string, err error)
-	// Senders reports the platform's side of a sender.
+	// Sender reports the platform's side of a sender.
 	Sender(ctx context.Context, s Sender) (SenderState, error)
 	// Templates reports the platform's templates of a sender.
 	Templates(ctx context.Context, s Sender) ([]TemplateState, error)
 	// Submit hands a new template in and returns its identifier there.
 	Submit(ctx context.Context, s Sender, t Template) (ref string, err error)
+}
+
+// Texter carries SMS.
+type Texter interface {
 	// SMS sends a text and returns its identifier; a *Refusal when it was refused.
 	SMS(ctx context.Context, from, to, body, ref string) (sid string, err error)
 }
@@ -116,8 +120,9 @@ type Number struct {
 type Deps struct {
 	DB            *db.DB
 	Jobs          *jobs.Runner
-	Gateway       Gateway
-	Joiners       map[string]Joiner // platforms whose senders customers bring along, by the carrier's name
+	Gateways      map[string]Gateway // platforms by the carrier's name
+	Joiners       map[string]Joiner  // platforms whose senders customers bring along, likewise
+	Texter        Texter             // nil = no SMS is sent
 	Ledger        Ledger
 	Chats         *chats.Chats
 	Assistants    *assistants.Assistants
@@ -143,6 +148,9 @@ const sendTimeout = 10 * time.Second
 
 // New opens the room and registers its periodic work.
 func New(d Deps) *Messaging {
+	if d.Texter == nil {
+		d.Texter = Nobody{}
+	}
 	m := &Messaging{d}
 	d.Jobs.Every("messaging.sync_senders", 5*time.Minute, m.SyncSenders)
 	d.Jobs.Every("messaging.sync_templates", 4*time.Hour, m.SyncTemplates)
@@ -175,7 +183,15 @@ func carrierFault(err error) error {
 	return &fault.Fault{Kind: fault.Invalid, Code: "UNKNOWN_ERROR", Message: "Failed to send message.", Cause: err}
 }
 
-// Nobody is the gateway of an installation without a messaging platform: nothing can be sent, and nothing changes.
+// platform is the gateway of a sender.
+func (m *Messaging) platform(s Sender) Gateway {
+	if g := m.Gateways[s.Carrier]; g != nil {
+		return g
+	}
+	return Nobody{}
+}
+
+// Nobody stands in for a messaging platform that is not there any more: nothing can be sent, and nothing changes.
 type Nobody struct{}
 
 var errNobodyThere = &Refusal{Code: "UNAVAILABLE", Message: "No messaging platform is configured."}

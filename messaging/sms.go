@@ -65,7 +65,7 @@ func (m *Messaging) SendSMS(ctx context.Context, owner int64, from Number, known
 		return SMS{}, err
 	}
 	limited, stop := context.WithTimeout(context.WithoutCancel(ctx), sendTimeout)
-	sid, err := m.Gateway.SMS(limited, s.From, to, body, s.Ref)
+	sid, err := m.Texter.SMS(limited, s.From, to, body, s.Ref)
 	stop()
 	return m.smsDone(context.WithoutCancel(ctx), s, sid, err)
 }

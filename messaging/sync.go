@@ -33,7 +33,7 @@ func (m *Messaging) eachSender(ctx context.Context, do func(Sender) error) error
 
 // SyncSender asks the platform about one sender.
 func (m *Messaging) SyncSender(ctx context.Context, s Sender, now time.Time) error {
-	state, err := m.Gateway.Sender(ctx, s)
+	state, err := m.platform(s).Sender(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (m *Messaging) SyncTemplatesOf(ctx context.Context, owner, sender int64) ([
 }
 
 func (m *Messaging) syncTemplates(ctx context.Context, s Sender, now time.Time) error {
-	states, err := m.Gateway.Templates(ctx, s)
+	states, err := m.platform(s).Templates(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (m *Messaging) CreateTemplate(ctx context.Context, owner, sender int64, n N
 	}
 	t := Template{Owner: owner, SenderID: s.ID, Name: n.Name, Language: n.Language, Category: n.Category, Status: TemplatePending, Body: n.Body}
 	t.Variables.V, t.Examples.V = list(n.Variables), list(n.Examples)
-	ref, err := m.Gateway.Submit(ctx, s, t)
+	ref, err := m.platform(s).Submit(ctx, s, t)
 	if r, ok := errors.AsType[*Refusal](err); ok {
 		return t, fault.New(fault.Invalid, "PROVIDER_ERROR_"+r.Code, "%s", r.Message)
 	}

@@ -9,11 +9,13 @@ import (
 	"parley/agent"
 	"parley/app"
 	"parley/blobs"
-	"parley/catalog"
 	"parley/config"
 	"parley/db"
 	"parley/jobs"
+	"parley/providers"
+	"parley/providers/builtin"
 	"parley/providers/builtin/responder"
+	"parley/providers/whatsapp"
 	"parley/secrets"
 	"parley/ssrf"
 	"parley/wire"
@@ -42,10 +44,19 @@ func rooms(t testing.TB, d *db.DB) (*app.App, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	vendors := providers.Vendors{{Code: builtin.Code, Offer: builtin.Offer(), Model: func(string) agent.Model { return responder.Model{} }}}
+	cloud, err := providers.Open(ctx, []providers.Maker{whatsapp.Vendor()}, nil, providers.Ground{Box: box})
+	if err != nil {
+		t.Fatal(err)
+	}
+	vendors = append(vendors, cloud...)
+	t.Cleanup(func() {
+		if err := cloud[0].Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	h, err := app.New(ctx, app.Foundations{Config: cfg, DB: d, Jobs: jobs.NewRunner(d), Guard: ssrf.New(allow...), Box: box, Blobs: files,
-		Engines: app.Engines{Offer: catalog.BuiltIn(), Chat: func(m catalog.Model) (agent.Engine, error) {
-			return agent.Engine{Model: responder.Model{}, Provider: m.Provider, Name: m.Code}, nil
-		}}})
+		Vendors: vendors})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"parley/agent"
 	"parley/app"
 	"parley/assistants"
 	"parley/catalog"
@@ -20,10 +19,9 @@ import (
 	"parley/lines"
 	"parley/lines/sip"
 	"parley/numbers"
+	"parley/providers"
 	"parley/sim/instant"
-	"parley/switchboard"
 	"parley/value"
-	"parley/voice"
 )
 
 func newBench() *cobra.Command {
@@ -111,7 +109,7 @@ func (b *bench) serve(ctx context.Context, cfg *config.Config, keep bool) (err e
 		defer pprof.StopCPUProfile()
 	}
 	cfg.Database.URL, cfg.Blobs.URL, cfg.Roles = "", "", []string{"all"}
-	cfg.Simulator.Enabled, cfg.WebRTC.Listen, cfg.OpenAI = "false", "udp://127.0.0.1:0", config.OpenAI{}
+	cfg.Simulator.Enabled, cfg.WebRTC.Listen, cfg.Sections = "false", "udp://127.0.0.1:0", nil
 	cfg.Billing.Enforce, cfg.Plan.Default.ParallelPerAccount = false, 1e6
 	s, err := assemble(ctx, cfg, b)
 	if err != nil {
@@ -120,22 +118,12 @@ func (b *bench) serve(ctx context.Context, cfg *config.Config, keep bool) (err e
 	return errors.Join(s.run(ctx), s.close())
 }
 
-// engines are what the server talks with.
-func (b *bench) engines(own app.Engines) app.Engines {
+// vendors are who the server talks with.
+func (b *bench) vendors(own providers.Vendors) providers.Vendors {
 	if b.builtin {
 		return own
 	}
-	e := instant.Engines{Greeting: b.greeting, Answer: b.answer}
-	return app.Engines{
-		Offer: instant.Offer(),
-		Chat: func(m catalog.Model) (agent.Engine, error) {
-			return agent.Engine{Model: e, Provider: m.Provider, Name: m.Code}, nil
-		},
-		Talk: switchboard.Engines{Default: instant.Provider,
-			Transcribers: map[string]voice.OpenTranscriber{instant.Provider: e.Transcriber},
-			Synthesizers: map[string]voice.Synthesizer{instant.Provider: e},
-			Models:       map[string]func(string) agent.Model{instant.Provider: func(string) agent.Model { return e }}},
-	}
+	return providers.Vendors{instant.Engines{Greeting: b.greeting, Answer: b.answer}.Vendor()}
 }
 
 // benchPrompt is for the built-in engines.

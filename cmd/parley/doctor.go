@@ -157,22 +157,23 @@ func checkAssets() complaint {
 	return c
 }
 
-// checkEngines says what the program thinks, hears and speaks with, and what else there is on this machine.
+// checkEngines asks every vendor, and says what else there is on this machine.
 func checkEngines(ctx context.Context, cfg *config.Config) []complaint {
-	c := complaint{what: "engines", note: "built in"}
-	e, err := openEngines(ctx, cfg)
+	vs, err := openVendors(ctx, cfg, nil)
 	if err != nil {
-		c.err = err
-		return []complaint{c}
+		return []complaint{{what: "engines", err: err}}
 	}
-	c.err = e.Close()
-	out := []complaint{c}
-	if e.remote != nil {
-		out[0].note += fmt.Sprintf(", and %s for %s", or(e.cfg.BaseURL, "OpenAI"), strings.Join(e.models(), ", "))
-		return out
+	var out []complaint
+	for _, v := range vs {
+		c := complaint{what: "vendor " + v.Code, note: v.About + " (" + strings.Join(v.Roles(), ", ") + ")"}
+		if v.Check != nil {
+			c.err = v.Check(ctx)
+		}
+		out = append(out, c)
 	}
-	for _, offer := range offers(ctx) {
-		out = append(out, complaint{what: "engines", note: offer})
+	out[0].err = errors.Join(out[0].err, closeVendors(vs))
+	for _, line := range found(ctx, vs) {
+		out = append(out, complaint{what: "engines", note: line})
 	}
 	return out
 }

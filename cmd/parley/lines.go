@@ -37,7 +37,7 @@ func (s *server) lines(ctx context.Context) error {
 	}
 	s.closers = append(s.closers, func() error { plane.Close(); return nil })
 	s.metrics.MustRegister(planeMetrics{plane})
-	codec := s.engines.opus
+	codec := s.opus
 	if slices.Contains(missing, opusModule) {
 		slog.Warn("no Opus", "missing", missing)
 		codec = nil
@@ -88,7 +88,7 @@ func (s *server) lines(ctx context.Context) error {
 
 // pretend opens the simulated telephone network and makes it the carrier of the line; nil without the simulator.
 func (s *server) pretend(plane *media.Plane, line *sip.Config) (*sim.Network, error) {
-	speak, hear := s.engines.phones()
+	speak, hear := phones(s.vendors)
 	n, err := s.app.Network(plane, speak, hear)
 	if n == nil || err != nil {
 		return nil, err

@@ -68,7 +68,7 @@ func action(do func(cmd *cobra.Command, args []string, cfg *config.Loaded) error
 
 // loadConfig reads file, environment and the flags that were given.
 func loadConfig(cmd *cobra.Command) (*config.Loaded, error) {
-	src := config.Source{Env: os.Environ(), Flags: map[string]string{}, File: os.Getenv("PARLEY_CONFIG")}
+	src := config.Source{Env: os.Environ(), Flags: map[string]string{}, File: os.Getenv("PARLEY_CONFIG"), Sections: sections()}
 	for _, key := range []string{"data", "listen", "dev"} {
 		if f := cmd.Flags().Lookup(key); f != nil && f.Changed {
 			src.Flags[key] = f.Value.String()

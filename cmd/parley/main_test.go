@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 		defer stop()
 		if name, on, _ := strings.Cut(sureWords, "="); os.Getenv(name) == on {
-			staged = stagedTranscriber()
+			stage()
 		}
 		os.Exit(run(ctx, os.Args[1:]))
 	}

@@ -15,11 +15,11 @@ const longestNote = 10 * 60 * 48000
 const noteRate = 16000
 
 // sound decodes a recording that a customer sent: WAV, or Opus in Ogg as telephones record it.
-func (e *engines) sound(ctx context.Context, file []byte) (f audio.Frame, err error) {
+func (s *server) sound(ctx context.Context, file []byte) (f audio.Frame, err error) {
 	if bytes.HasPrefix(file, []byte("RIFF")) {
 		f, err = audio.ReadWAV(bytes.NewReader(file), longestNote)
 	} else {
-		f, err = e.opus.ReadOgg(ctx, bytes.NewReader(file), longestNote)
+		f, err = s.opus.ReadOgg(ctx, bytes.NewReader(file), longestNote)
 	}
 	if err != nil || f.Rate == noteRate {
 		return f, err

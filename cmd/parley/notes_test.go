@@ -20,7 +20,7 @@ func noteOf(t *testing.T, words string) []byte {
 	t.Helper()
 	cfg := config.Default()
 	cfg.Data = t.TempDir()
-	e, err := openEngines(t.Context(), cfg)
+	vs, err := openVendors(t.Context(), cfg, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func noteOf(t *testing.T, words string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for frame, err := range e.builtin.Speak(t.Context(), voice.Speech{Text: words, Language: "en", Speed: 0.9, Stability: 0.7}) {
+	for frame, err := range vs[0].Synthesizer.Speak(t.Context(), voice.Speech{Text: words, Language: "en", Speed: 0.9, Stability: 0.7}) {
 		if resampler == nil {
 			resampler = audio.NewResampler(frame.Rate, rate)
 		}
@@ -42,7 +42,7 @@ func noteOf(t *testing.T, words string) []byte {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(w.Close(), e.Close()); err != nil {
+	if err := errors.Join(w.Close(), closeVendors(vs)); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()

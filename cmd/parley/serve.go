@@ -13,11 +13,14 @@ import (
 
 	"parley/api"
 	"parley/app"
+	"parley/assets"
+	"parley/audio/opus"
 	"parley/blobs"
 	"parley/config"
 	"parley/console"
 	"parley/db"
 	"parley/jobs"
+	"parley/providers"
 	"parley/safe"
 	"parley/ssrf"
 	"parley/switchboard"
@@ -53,7 +56,8 @@ type server struct {
 	jobs     *jobs.Runner
 	metrics  *prometheus.Registry
 	app      *app.App
-	engines  *engines
+	vendors  providers.Vendors
+	opus     *opus.Library
 	phones   []string // addresses of the telephone line
 	browsers string   // address of the browser line
 	api      *api.API
@@ -148,16 +152,17 @@ func (s *server) rooms(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.engines, err = openEngines(ctx, s.cfg); err != nil {
+	if s.vendors, err = openVendors(ctx, s.cfg, box); err != nil {
 		return err
 	}
-	s.closers = append(s.closers, s.engines.Close)
-	talk := s.engines.forApp()
+	s.opus = opus.New(func() ([]byte, error) { return assets.Read(opusModule) })
+	s.closers = append(s.closers, func() error { return errors.Join(s.opus.Close(context.Background()), closeVendors(s.vendors)) })
+	talk := s.vendors
 	if s.bench != nil {
-		talk = s.bench.engines(talk)
+		talk = s.bench.vendors(talk)
 	}
 	s.app, err = app.New(ctx, app.Foundations{Config: s.cfg, DB: s.db, Jobs: s.jobs, Guard: ssrf.New(allow...), Blobs: files, Box: box,
-		Engines: talk, Node: s.node, IsolatePDF: true})
+		Vendors: talk, Sound: s.sound, Node: s.node, IsolatePDF: true})
 	if err != nil {
 		return err
 	}
@@ -282,10 +287,8 @@ func (s *server) banner(ctx context.Context, listening string) error {
 	if s.browsers != "" {
 		fmt.Printf("  WebRTC   %s\n", s.browsers)
 	}
-	if s.engines.remote == nil {
-		for _, offer := range offers(ctx) {
-			fmt.Printf("  engines  %s\n", offer)
-		}
+	for _, line := range found(ctx, s.vendors) {
+		fmt.Printf("  engines  %s\n", line)
 	}
 	fmt.Printf("  sign in  %s/console/welcome?token=%s (30 minutes, once)\n", home, link)
 	fmt.Println("  ready")

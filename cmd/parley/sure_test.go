@@ -10,6 +10,7 @@ import (
 
 	"parley/audio"
 	"parley/english"
+	"parley/providers"
 	"parley/voice"
 )
 
@@ -35,9 +36,18 @@ const (
 	piece    = 24 // samples, as µ-law
 )
 
-func stagedTranscriber() *stage {
+// stage puts it in the place of the built-in transcriber, whose words come late on a busy machine.
+func stage() {
 	r := &repertoire{pieces: map[[piece]byte]place{}}
-	return &stage{transcriber: r.listen, phones: func(own voice.Synthesizer) voice.Synthesizer { return actor{own, r} }}
+	own := makers[0]
+	makers[0].Open = func(ctx context.Context, settings any, on providers.Ground) ([]providers.Vendor, error) {
+		vs, err := own.Open(ctx, settings, on)
+		vs[0].Transcriber, vs[0].Warm, vs[0].Limit = r.listen, nil, 0
+		return vs, err
+	}
+	phones = func(vs providers.Vendors) (voice.Synthesizer, voice.OpenTranscriber) {
+		return actor{vs[0].Synthesizer, r}, nil
+	}
 }
 
 // learn takes the sound of a text. Pieces that are silent, or in two texts, tell nothing.

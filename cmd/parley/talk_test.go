@@ -98,11 +98,15 @@ func microphone(t *testing.T, question string) string {
 	t.Helper()
 	cfg := config.Default()
 	cfg.Data = t.TempDir()
-	e, err := openEngines(t.Context(), cfg)
+	vs, err := openVendors(t.Context(), cfg, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.Close()
+	defer func() {
+		if err := closeVendors(vs); err != nil {
+			t.Error(err)
+		}
+	}()
 	file := filepath.Join(t.TempDir(), "voice.wav")
 	f, err := os.Create(file)
 	if err != nil {
@@ -111,7 +115,7 @@ func microphone(t *testing.T, question string) string {
 	var w *audio.WAVWriter
 	rate := 0
 	pause := func(d time.Duration) error { return w.WriteSamples(make([]int16, int(d.Seconds()*float64(rate)))) }
-	for frame, err := range e.builtin.Speak(t.Context(), voice.Speech{Text: question, Language: "en", Speed: 0.9, Stability: 0.7}) {
+	for frame, err := range vs[0].Synthesizer.Speak(t.Context(), voice.Speech{Text: question, Language: "en", Speed: 0.9, Stability: 0.7}) {
 		if err != nil {
 			t.Fatal(err)
 		}

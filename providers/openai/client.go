@@ -110,10 +110,7 @@ func (c *Client) once(ctx context.Context, path, contentType string, body []byte
 		return nil, err
 	}
 	req.Header.Set("Content-Type", contentType)
-	req.Header.Set("User-Agent", "parley/1")
-	if c.key != "" {
-		req.Header.Set("Authorization", "Bearer "+c.key)
-	}
+	c.sign(req)
 	res, err := c.http.Do(req)
 	slow.Stop()
 	if err != nil {
@@ -128,6 +125,13 @@ func (c *Client) once(ctx context.Context, path, contentType string, body []byte
 		return nil, refused(a)
 	}
 	return a, nil
+}
+
+func (c *Client) sign(req *http.Request) {
+	req.Header.Set("User-Agent", "parley/1")
+	if c.key != "" {
+		req.Header.Set("Authorization", "Bearer "+c.key)
+	}
 }
 
 // answer is a body that must not stall.

@@ -103,7 +103,7 @@ func TestSpeak(t *testing.T) {
 		raw = append(raw, byte(s), byte(s>>8))
 	}
 	var wav bytes.Buffer
-	if err := writeWAV(&wav, want, 24000); err != nil {
+	if err := audio.WriteWAV(&wav, audio.Frame{Rate: 24000, PCM: want}); err != nil {
 		t.Fatal(err)
 	}
 	var asked map[string]any

@@ -130,7 +130,7 @@ func (t *transcriber) form(pcm []int16) (body []byte, contentType string, err er
 	if err = errors.Join(err, e); err != nil {
 		return nil, "", err
 	}
-	if err := errors.Join(writeWAV(file, pcm, t.as.Rate), form.Close()); err != nil {
+	if err := errors.Join(audio.WriteWAV(file, audio.Frame{Rate: t.as.Rate, PCM: pcm}), form.Close()); err != nil {
 		return nil, "", err
 	}
 	return b.Bytes(), form.FormDataContentType(), nil
@@ -147,41 +147,6 @@ func prompt(hints []string) string {
 		s = s[:len(s)-1]
 	}
 	return s
-}
-
-func writeWAV(dst io.Writer, pcm []int16, rate int) error {
-	f := &memory{}
-	w, err := audio.NewWAVWriter(f, rate, 1)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(w.WriteSamples(pcm), w.Close()); err != nil {
-		return err
-	}
-	_, err = dst.Write(f.b)
-	return err
-}
-
-// memory is a file that lives in memory, so that the WAV header gets its true length.
-type memory struct {
-	b  []byte
-	at int
-}
-
-func (m *memory) Write(p []byte) (int, error) {
-	n := copy(m.b[m.at:], p)
-	m.b = append(m.b, p[n:]...)
-	m.at += len(p)
-	return len(p), nil
-}
-
-func (m *memory) Seek(offset int64, whence int) (int64, error) {
-	if whence == io.SeekEnd {
-		m.at = len(m.b)
-	} else {
-		m.at = int(offset)
-	}
-	return int64(m.at), nil
 }
 
 // trim cuts the silence before the first word, but for 0.3 s. Without any loud part the last three seconds are kept.

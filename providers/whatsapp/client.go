@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"parley/messaging"
+	"parley/providers"
 )
 
 // CarrierName is this platform among the carriers of senders.
@@ -27,21 +28,15 @@ type Config struct {
 	VerifyToken string // answers the subscription's challenge; empty = none is answered
 }
 
-// Box seals credentials at rest.
-type Box interface {
-	Seal([]byte) (string, error)
-	Open(string) ([]byte, error)
-}
-
 // Client is the platform. It is safe for concurrent use.
 type Client struct {
 	Config
-	box  Box
+	box  providers.Box
 	http *http.Client
 }
 
 // New makes a client. Nothing is sent yet.
-func New(c Config, box Box) *Client {
+func New(c Config, box providers.Box) *Client {
 	if c.BaseURL == "" {
 		c.BaseURL = "https://graph.facebook.com/v23.0"
 	}

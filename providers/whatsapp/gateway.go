@@ -318,11 +318,6 @@ func (c *Client) Submit(ctx context.Context, s messaging.Sender, t messaging.Tem
 	return made.ID, err
 }
 
-// SMS is not carried here.
-func (c *Client) SMS(context.Context, string, string, string, string) (string, error) {
-	return "", &messaging.Refusal{Code: "UNAVAILABLE", Message: "This platform sends no SMS."}
-}
-
 // maxFile is the largest file a customer can send.
 const maxFile = 100 << 20
 

@@ -11,6 +11,7 @@ import (
 	"parley/agent"
 	"parley/audio"
 	"parley/catalog"
+	"parley/providers"
 	"parley/voice"
 )
 
@@ -31,8 +32,13 @@ type Engines struct {
 	Answer   time.Duration
 }
 
-// Offer is what a catalog of these engines holds.
-func Offer() catalog.Offer {
+// Vendor is these engines.
+func (e Engines) Vendor() providers.Vendor {
+	return providers.Vendor{Code: Provider, About: "tones", Offer: offer(), Transcriber: e.Transcriber, Synthesizer: e,
+		Model: func(string) agent.Model { return e }}
+}
+
+func offer() catalog.Offer {
 	return catalog.Offer{
 		Synthesizers: []catalog.NewSynthesizer{{Code: Provider, Name: "Tone", Voices: []catalog.NewVoice{{Code: "tone", Name: "440 Hz"}}}},
 		Transcribers: []catalog.NewTranscriber{{Code: Provider, Name: "Fixed words"}},

@@ -1,0 +1,203 @@
+package providers
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"log/slog"
+	"sync"
+	"time"
+
+	"parley/agent"
+	"parley/audio"
+	"parley/fault"
+	"parley/knowledge"
+	"parley/voice"
+)
+
+const (
+	checkEvery   = 30 * time.Second
+	checkTime    = 10 * time.Second // that a check may take
+	mostFailures = 3                // requests in a row after which an engine is not well
+)
+
+// Names of a vendor's engines for their health. A model goes by its own.
+const (
+	transcribing = "\x00transcriber"
+	synthesizing = "\x00synthesizer"
+	embedding    = "\x00embedder"
+)
+
+// health is what is known of how a vendor is.
+type health struct {
+	mu     sync.Mutex
+	down   bool           // its last check failed, and nothing was answered since
+	failed map[string]int // requests in a row, by engine
+}
+
+// well reports whether an engine's last check and one of its last three requests succeeded.
+func (h *health) well(engine string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return !h.down && h.failed[engine] < mostFailures
+}
+
+// note takes the outcome of a request. A request that was refused for what it asked, or given up, says nothing.
+func (h *health) note(engine string, err error) {
+	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Kind != fault.Unavailable && f.Kind != fault.Internal ||
+		errors.Is(err, context.Canceled) {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err != nil {
+		h.failed[engine]++
+		return
+	}
+	h.down = false
+	delete(h.failed, engine)
+}
+
+// checked takes the outcome of a check; changed says that it is another than the last one's. The end of an outage ends
+// what requests suffered of it.
+func (h *health) checked(err error) (changed bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	changed = h.down != (err != nil)
+	h.down = err != nil
+	if changed && err == nil {
+		clear(h.failed)
+	}
+	return changed
+}
+
+func (v Vendor) healthy(engine string) func() bool {
+	if v.health == nil {
+		return nil
+	}
+	return func() bool { return v.health.well(engine) }
+}
+
+// Run checks all vendors again and again until ctx ends.
+func (vs Vendors) Run(ctx context.Context) error {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for _, v := range vs {
+		if v.Check != nil && v.health != nil {
+			wg.Go(func() { v.keepChecking(ctx) })
+		}
+	}
+	return nil
+}
+
+func (v Vendor) keepChecking(ctx context.Context) {
+	again := time.NewTicker(checkEvery)
+	defer again.Stop()
+	for {
+		limited, stop := context.WithTimeout(ctx, checkTime)
+		err := v.Check(limited)
+		stop()
+		if ctx.Err() != nil {
+			return
+		}
+		if v.health.checked(err) {
+			slog.Info("vendor checked", "vendor", v.Code, "well", err == nil, "error", err)
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// watch makes a vendor whose engines note how their requests end.
+func watch(v Vendor) Vendor {
+	h := &health{failed: map[string]int{}}
+	v.health = h
+	if open := v.Transcriber; open != nil {
+		v.Transcriber = func(ctx context.Context, how voice.Transcription) (voice.Transcriber, error) {
+			t, err := open(ctx, how)
+			if err != nil {
+				h.note(transcribing, err)
+				return nil, err
+			}
+			return watchedTranscriber{t, h}, nil
+		}
+	}
+	if v.Synthesizer != nil {
+		v.Synthesizer = watchedSynthesizer{v.Synthesizer, h}
+	}
+	if model := v.Model; model != nil {
+		v.Model = func(name string) agent.Model { return watchedModel{model(name), h, name} }
+	}
+	if v.Embedder != nil {
+		v.Embedder = watchedEmbedder{v.Embedder, h}
+	}
+	return v
+}
+
+type watchedTranscriber struct {
+	voice.Transcriber
+	health *health
+}
+
+func (w watchedTranscriber) Recv() (voice.Transcript, error) {
+	t, err := w.Transcriber.Recv()
+	if !errors.Is(err, io.EOF) {
+		w.health.note(transcribing, err)
+	}
+	return t, err
+}
+
+type watchedSynthesizer struct {
+	voice.Synthesizer
+	health *health
+}
+
+func (w watchedSynthesizer) Speak(ctx context.Context, s voice.Speech) iter.Seq2[audio.Frame, error] {
+	return watched(ctx, w.Synthesizer.Speak(ctx, s), w.health, synthesizing)
+}
+
+type watchedModel struct {
+	agent.Model
+	health *health
+	name   string
+}
+
+func (w watchedModel) Reply(ctx context.Context, r agent.Request) iter.Seq2[agent.Chunk, error] {
+	return watched(ctx, w.Model.Reply(ctx, r), w.health, w.name)
+}
+
+// watched notes how an answer in pieces went. One that was cut off by who asked for it is good for its first piece.
+func watched[T any](ctx context.Context, answer iter.Seq2[T, error], h *health, engine string) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var last error
+		pieces := 0
+		defer func() {
+			if last != nil && ctx.Err() == nil || last == nil && pieces > 0 {
+				h.note(engine, last)
+			}
+		}()
+		for piece, err := range answer {
+			last, pieces = err, pieces+1
+			if !yield(piece, err) {
+				return
+			}
+		}
+	}
+}
+
+type watchedEmbedder struct {
+	knowledge.Embedder
+	health *health
+}
+
+func (w watchedEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	out, err := w.Embedder.Embed(ctx, texts)
+	if ctx.Err() == nil {
+		w.health.note(embedding, err)
+	}
+	return out, err
+}

@@ -1,0 +1,141 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+
+	"parley/agent"
+	"parley/catalog"
+	"parley/providers"
+)
+
+// Code names this vendor everywhere.
+const Code = "openai"
+
+// Settings are the keys of this vendor; no key and no address = not configured.
+type Settings struct {
+	APIKey   string `key:"api_key" secret:"true" also:"OPENAI_API_KEY"`
+	BaseURL  string `key:"base_url" check:"url" also:"OPENAI_BASE_URL"`
+	Model    string `key:"model" doc:"chat model; empty = the first that the endpoint offers"`
+	STTModel string `key:"stt_model" doc:"transcription model; empty = none"`
+	TTSModel string `key:"tts_model" doc:"speech model; empty = none"`
+
+	EmbeddingModel string `key:"embedding_model" doc:"searches knowledgebases by meaning too; empty = by words alone"`
+}
+
+// Models of the vendor itself, for an installation that gave nothing but a key.
+const (
+	vendorChat          = "gpt-4o-mini"
+	vendorTranscription = "gpt-4o-mini-transcribe"
+	vendorSpeech        = "gpt-4o-mini-tts"
+)
+
+// Vendor is any endpoint that speaks this protocol.
+func Vendor() providers.Maker {
+	m := providers.Make(Code, Settings{}, open)
+	m.Found = found
+	return m
+}
+
+func open(ctx context.Context, s Settings, _ providers.Ground) ([]providers.Vendor, error) {
+	if s.APIKey == "" && s.BaseURL == "" {
+		return nil, nil
+	}
+	if s.BaseURL == "" {
+		s.Model, s.STTModel, s.TTSModel = or(s.Model, vendorChat), or(s.STTModel, vendorTranscription), or(s.TTSModel, vendorSpeech)
+	}
+	if len(s.models()) == 0 {
+		s.Model = FirstModel(ctx, s.BaseURL, s.APIKey)
+	}
+	if len(s.models()) == 0 {
+		return nil, errors.New("openai.base_url: it does not tell its models; " +
+			"name at least one of openai.model, openai.stt_model, openai.tts_model, openai.embedding_model")
+	}
+	c := New(Config{BaseURL: s.BaseURL, Key: s.APIKey})
+	v := providers.Vendor{Code: Code, About: or(s.BaseURL, "OpenAI") + " for " + strings.Join(s.models(), ", "), Offer: s.offer(), Check: c.Check,
+		Close: func() error { c.Close(); return nil }}
+	if s.STTModel != "" {
+		v.Transcriber = c.Transcriber(s.STTModel)
+	}
+	if s.TTSModel != "" {
+		v.Synthesizer = c.Synthesizer(s.TTSModel)
+	}
+	if s.Model != "" {
+		v.Model = func(name string) agent.Model { return c.Model(name) }
+	}
+	if s.EmbeddingModel != "" {
+		v.Embedder = c.Embedder(s.EmbeddingModel)
+	}
+	return []providers.Vendor{v}, nil
+}
+
+// models are those in use.
+func (s Settings) models() []string {
+	all := []string{s.Model, s.STTModel, s.TTSModel, s.EmbeddingModel}
+	return slices.DeleteFunc(all, func(m string) bool { return m == "" })
+}
+
+func or(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a
+}
+
+// offer is a chat model, the voices of a speech model and a transcription model, as far as they are named.
+func (s Settings) offer() (o catalog.Offer) {
+	if s.Model != "" {
+		o.Models = []catalog.NewModel{{Provider: Code, Code: s.Model, Name: s.Model, Types: []string{catalog.LLM}, Temperature: true}}
+	}
+	if s.TTSModel != "" {
+		voices := []catalog.NewVoice{{Name: "Alloy"}, {Name: "Ash", Gender: "male"}, {Name: "Coral", Gender: "female"}, {Name: "Echo", Gender: "male"},
+			{Name: "Fable"}, {Name: "Nova", Gender: "female"}, {Name: "Onyx", Gender: "male"}, {Name: "Sage", Gender: "female"},
+			{Name: "Shimmer", Gender: "female"}}
+		for i, v := range voices {
+			voices[i].Code = strings.ToLower(v.Name)
+		}
+		o.Synthesizers = []catalog.NewSynthesizer{{Code: Code, Name: "OpenAI-compatible speech", Voices: voices}}
+	}
+	if s.STTModel != "" {
+		o.Transcribers = []catalog.NewTranscriber{{Code: Code, Name: "OpenAI-compatible recognition"}}
+	}
+	return o
+}
+
+// Check asks for the list of models. A server that has none but answers is well.
+func (c *Client) Check(ctx context.Context) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+"/models", nil)
+	if err != nil {
+		return err
+	}
+	c.sign(req)
+	res, err := c.http.Do(req)
+	if err != nil {
+		return explain("server", err)
+	}
+	defer res.Body.Close()
+	if s := res.StatusCode; s == http.StatusUnauthorized || s == http.StatusForbidden || s >= 500 {
+		return explain("server", &refusal{status: s, message: http.StatusText(s)})
+	}
+	return nil
+}
+
+// found are the servers on this machine that could be used.
+func found(ctx context.Context) (lines []string) {
+	for _, s := range Discover(ctx, Usual(os.Getenv("OLLAMA_HOST"))) {
+		line := fmt.Sprintf("%s is running; to use it: PARLEY_OPENAI_BASE_URL=%s", s.Name, s.BaseURL)
+		chat, stt, tts := s.Offer()
+		for _, m := range [][2]string{{"MODEL", chat}, {"STT_MODEL", stt}, {"TTS_MODEL", tts}} {
+			if m[1] != "" {
+				line += " PARLEY_OPENAI_" + m[0] + "=" + m[1]
+			}
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}

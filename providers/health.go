@@ -13,6 +13,7 @@ import (
 	"parley/audio"
 	"parley/fault"
 	"parley/knowledge"
+	"parley/safe"
 	"parley/voice"
 )
 
@@ -81,11 +82,11 @@ func (v Vendor) healthy(engine string) func() bool {
 
 // Run checks all vendors again and again until ctx ends.
 func (vs Vendors) Run(ctx context.Context) error {
-	var wg sync.WaitGroup
-	defer wg.Wait()
+	var checks safe.Group
+	defer checks.Wait()
 	for _, v := range vs {
 		if v.Check != nil && v.health != nil {
-			wg.Go(func() { v.keepChecking(ctx) })
+			checks.Loop(ctx, "vendor check", v.keepChecking)
 		}
 	}
 	return nil

@@ -361,6 +361,9 @@ func TestWarnings(t *testing.T) {
 	}{
 		{``, nil},
 		{`"ambient_sound":"off","fillers":false,"record":true`, nil},
+		{`"fillers":true,"tts_emotion_enabled":true`, nil},
+		{`"enable_noise_cancellation":true`, []string{"enable_noise_cancellation"}},
+		{`"tools":[{"type":"end_call"},{"type":"assistant_transfer","assistant_id":1}]`, []string{"tools.1"}},
 		{`"nonsense":1,"other":2`, []string{"nonsense", "other"}},
 		{`"status":"active"`, []string{"status"}},
 		{`"language_id":5`, []string{"language_id"}},
@@ -372,6 +375,7 @@ func TestWarnings(t *testing.T) {
 		{`"tools":[{"type":"calendar_integration","calendar_api_key":"cal_1234","calendar_event_slug":"a","calendar_custom_endpoint":"https://c.example"}]`, []string{"tools.0.calendar_custom_endpoint"}},
 	} {
 		l := sqlite(t)
+		l.create(``) // whom calls could be handed over to
 		code, body := l.send("POST", "/a", with(c.body))
 		var got []string
 		for part := range strings.SplitSeq(body, `{"field":"`) {

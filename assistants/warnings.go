@@ -3,7 +3,6 @@ package assistants
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"parley/catalog"
 	"parley/value"
@@ -27,6 +26,7 @@ const (
 	warnOtherMode = "Stored, but without effect in %s mode."
 	warnPending   = "Stored, but this installation does not carry it out yet."
 	warnModel     = "Stored, but the chosen model has no such setting."
+	warnChats     = "Stored. Chats carry it out, calls do not yet."
 )
 
 // readOnly are fields of the record that the platform fills: a client may send back what it has read.
@@ -89,12 +89,6 @@ func (j *judgement) hasTemperature() bool {
 	return !ok || m.Temperature
 }
 
-// builtinVoice reports a voice that reads everything in one manner.
-func (j *judgement) builtinVoice() bool {
-	v, ok := j.catalog.Voice(j.after.VoiceID)
-	return ok && strings.HasPrefix(v.Provider, "builtin")
-}
-
 // warnPending names what the voice engine does not carry out yet.
 func (j *judgement) warnPending() {
 	in := &j.in
@@ -103,8 +97,6 @@ func (j *judgement) warnPending() {
 		when bool
 	}{
 		{"mode", in.Has("mode") && j.realtime()},
-		{"tts_emotion_enabled", in.To.TTSEmotionEnabled && j.builtinVoice()},
-		{"fillers", in.To.Fillers},
 		{"enable_noise_cancellation", in.To.EnableNoiseCancellation},
 		{"ambient_sound", in.Has("ambient_sound") && in.To.AmbientSound != "off"},
 	} {
@@ -118,6 +110,8 @@ func (j *judgement) warnTools() {
 	for i, t := range j.in.To.Tools {
 		key := j.at("tools", i)
 		switch s := t.Spec.(type) {
+		case *AssistantTransfer:
+			j.note(key, warnChats)
 		case *CallTransfer:
 			j.note(key, warnPending)
 		case *WarmCallTransfer:

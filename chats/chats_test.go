@@ -188,10 +188,13 @@ func TestMessagesAreAnsweredInOrder(t *testing.T) {
 func TestUnansweredMessageStaysAndCostsNothing(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		c := l.begin(l.assistant(""), Widget)
-		l.model.reply = func(context.Context, agent.Request) ([]agent.Chunk, error) { return nil, errors.New("secret detail") }
-		_, err := l.say(c, "hello?")
-		if !fault.Is(err, fault.Malformed) || fault.Of(err).Message != "The message could not be answered: the model failed" {
-			t.Error(err)
+		for reason, why := range map[string]error{"the model failed": errors.New("secret detail"),
+			"the language model refused the API key": &fault.Fault{Kind: fault.Unavailable, Message: "the language model refused the API key", Cause: errors.New("HTTP 401")}} {
+			l.model.reply = func(context.Context, agent.Request) ([]agent.Chunk, error) { return nil, why }
+			_, err := l.say(c, "hello?")
+			if !fault.Is(err, fault.Malformed) || fault.Of(err).Message != "The message could not be answered: "+reason {
+				t.Error(err)
+			}
 		}
 		if got := l.script(c); !strings.HasSuffix(got, "user: hello?\n") || l.funds != 1000 {
 			t.Error(got, l.funds)

@@ -230,11 +230,16 @@ func (s *Chats) Continue(ctx context.Context, id ID) (Reply, error) {
 
 // unanswered says why a message got no answer.
 func unanswered(err error) error {
-	if known, ok := errors.AsType[*fault.Fault](err); ok && known.Kind != fault.Internal {
+	known, ok := errors.AsType[*fault.Fault](err)
+	model := ok && known.Kind == fault.Unavailable && !db.Away(err) // it is away, not we
+	if ok && known.Kind != fault.Internal && !model {
 		return err
 	}
 	reason := "the model failed"
-	if errors.Is(err, context.DeadlineExceeded) {
+	switch {
+	case model:
+		reason = known.Message
+	case errors.Is(err, context.DeadlineExceeded):
 		reason = "the model took too long"
 	}
 	f := fault.New(fault.Malformed, "UNKNOWN_ERROR", "The message could not be answered: %s", reason)

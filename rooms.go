@@ -26,14 +26,14 @@ var May = []struct{ Room, Imports string }{
 
 	// What customers own: each room has its types, rules and SQL.
 	{"accounts", "foundations"},
-	{"billing", "foundations accounts"},
 	{"catalog", "foundations"},
 	{"knowledge", "foundations accounts"},
 	{"tools", "foundations accounts"},
 	{"calendar", "foundations"},
 	{"assistants", "foundations accounts catalog"},
 	{"calls", "foundations accounts assistants"},
-	{"webhooks", "foundations accounts"},
+	{"billing", "foundations accounts calls"},
+	{"webhooks", "foundations accounts calls"},
 	{"chats", "foundations accounts assistants agent"},
 	{"numbers", "foundations accounts"},
 	{"messaging", "foundations accounts assistants chats numbers"},

@@ -30,7 +30,6 @@ import (
 	"parley/ssrf"
 	"parley/switchboard"
 	"parley/tools"
-	"parley/value"
 	"parley/webhooks"
 	"parley/wire"
 
@@ -65,11 +64,9 @@ type Deps struct {
 	Messaging       *messaging.Messaging
 	Callbacks       map[string]http.Handler // of vendors, by the name in /hooks/{name}
 	Jobs            *jobs.Runner
-	Sim             *sim.Sim // nil = the simulator is off
-	// CallPrice is what a call that goes on would cost if it ended now.
-	CallPrice     func(ctx context.Context, c calls.Call, now time.Time) (ai, carrier value.Money, err error)
-	FirstVisit    func(ctx context.Context, owner accounts.ID) error // somebody opened the console by a one-time link; may be nil
-	PublicHistory string                                             // which conversations a uuid alone may read: widget, all, none
+	Sim             *sim.Sim                                           // nil = the simulator is off
+	FirstVisit      func(ctx context.Context, owner accounts.ID) error // somebody opened the console by a one-time link; may be nil
+	PublicHistory   string                                             // which conversations a uuid alone may read: widget, all, none
 
 	PublicURL       string            // scheme and host for links; empty = those of the request
 	FieldAliases    map[string]string // vendor spelling → field name

@@ -83,8 +83,8 @@ func (a *API) callCost(ctx context.Context, in *callRef) (costOut, error) {
 		return costOut{}, err
 	}
 	ai, carrier := c.AICost, c.CarrierCost
-	if c.Status.Live() && a.CallPrice != nil {
-		if ai, carrier, err = a.CallPrice(ctx, c, time.Now()); err != nil {
+	if c.Status.Live() {
+		if ai, carrier, err = a.Billing.CallPrice(ctx, a.DB, c, time.Now()); err != nil {
 			return costOut{}, err
 		}
 	}

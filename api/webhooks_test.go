@@ -14,6 +14,7 @@ import (
 	"parley/calls"
 	"parley/db"
 	"parley/value"
+	"parley/webhooks"
 )
 
 // TestWebhookRoutes reads the secret, tries a receiver, and looks at the log.
@@ -128,7 +129,14 @@ func TestCallWebhooks(t *testing.T) {
 			if _, err := s.DB.Exec(t.Context(), `DELETE FROM webhook_deliveries`); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.DB.Do(t.Context(), func(tx *db.Tx) error { return s.App.ReportCall(t.Context(), tx, c) }); err != nil {
+			if err := s.DB.Do(t.Context(), func(tx *db.Tx) error {
+				for _, e := range webhooks.OfCall(c, "https://p.example") {
+					if err := s.App.Webhooks.Add(t.Context(), tx, e.Of(nil, nil)); err != nil {
+						return err
+					}
+				}
+				return nil
+			}); err != nil {
 				t.Fatal(err)
 			}
 			var bodies []string

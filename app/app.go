@@ -16,7 +16,6 @@ import (
 	"parley/billing"
 	"parley/blobs"
 	"parley/calendar"
-	"parley/calls"
 	"parley/catalog"
 	"parley/config"
 	"parley/db"
@@ -51,9 +50,6 @@ type App struct {
 	api.Deps
 	on Foundations
 
-	// LeadOf gives lead and campaign of a campaign's call as webhooks show them; nil while nobody dials.
-	LeadOf func(ctx context.Context, q db.Q, c calls.Call) (lead, campaign any, err error)
-
 	calendar   *calendar.Calendar
 	recordings *recordings.Recordings
 	vendors    providers.Vendors // the simulator's last
@@ -82,6 +78,7 @@ func New(ctx context.Context, f Foundations) (*App, error) {
 		h.messaging,
 		h.calls,
 		h.campaigns,
+		h.switchboard,
 		h.surface,
 	} {
 		if err := build(ctx); err != nil {
@@ -187,7 +184,6 @@ func (h *App) assistants(context.Context) error {
 func (h *App) surface(context.Context) error {
 	c := h.on.Config
 	h.FirstVisit = h.firstVisit
-	h.CallPrice = callFunds{h.Billing, h.DB}.price
 	var err error
 	if h.Proxies, err = ssrf.ParseAllow(c.HTTP.TrustedProxies, false); err != nil {
 		return fmt.Errorf("http.trusted_proxies: %w", err)
@@ -195,6 +191,14 @@ func (h *App) surface(context.Context) error {
 	h.PublicURL, h.FieldAliases, h.CORSOrigins = c.PublicURL, c.Compat.FieldAliases, c.HTTP.CORSOrigins
 	h.PerKeyPerMinute, h.PublicHistory = c.Limits.PerKeyPerMinute, c.Conversations.PublicHistory
 	return nil
+}
+
+// base is scheme and host for links in what no request asked for.
+func (h *App) base() string {
+	if c := h.on.Config; c.PublicURL == "" {
+		return "http://" + c.Listen
+	}
+	return h.on.Config.PublicURL
 }
 
 // ChatEngine is the text model that chats for an assistant: its own, its fallback, or the installation's.

@@ -3,14 +3,12 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
 	"parley/accounts"
 	"parley/asks"
 	"parley/assistants"
-	"parley/billing"
 	"parley/calllog"
 	"parley/calls"
 	"parley/db"
@@ -18,25 +16,28 @@ import (
 	"parley/recordings"
 	"parley/sim"
 	"parley/switchboard"
-	"parley/value"
 )
 
-// calls: their records, and the switchboard that holds them. Its dialler is set by who has the telephone line.
+// calls: their records.
 func (h *App) calls(context.Context) error {
-	c := h.on.Config
 	h.Calls = calls.New(h.DB)
 	h.Calls.OnChange(func(one calls.Call) {
 		h.tell(one.Owner, "call", map[string]any{"id": one.ID, "uuid": one.UUID, "status": one.Status})
 	})
+	return nil
+}
+
+// switchboard: it holds the calls. Its dialler is set by who has the telephone line.
+func (h *App) switchboard(context.Context) error {
+	c := h.on.Config
 	h.Asks = asks.New(h.DB, h.on.Node)
 	h.Logs = calllog.New(h.DB, h.Calls, slog.Default())
 	h.recordings = recordings.New(h.DB, h.Calls, h.Blobs, c.DataPath("scratch"), slog.Default())
 	h.Switchboard = switchboard.New(switchboard.Deps{
 		DB: h.DB, Jobs: h.on.Jobs, Calls: h.Calls, Assistants: h.Assistants, Catalog: h.Catalog, Tools: h.Tools, Accounts: h.Accounts,
-		Numbers: callNumbers{h}, Funds: callFunds{h.Billing, h.DB}, Logs: h.Logs, Recordings: h.recordings, Asks: h.Asks,
-		Engines: engines(h.vendors), Search: h.search, Calendar: h.booking,
-		Settled: []func(context.Context, *db.Tx, calls.Call) error{h.ReportCall},
-		Node:    h.on.Node, Currency: c.Billing.Currency, Phones: h.phones(), CallsPerMinute: c.Limits.CallsPerMinute,
+		Numbers: callNumbers{h}, Billing: h.Billing, Campaigns: h.Campaigns, Webhooks: h.Webhooks, Logs: h.Logs, Recordings: h.recordings, Asks: h.Asks,
+		Engines: engines(h.vendors), Search: h.search, Calendar: h.booking, Home: h.base(),
+		Node: h.on.Node, Currency: c.Billing.Currency, Phones: h.phones(), CallsPerMinute: c.Limits.CallsPerMinute,
 	})
 	h.Assistants.OnChange(func(_ accounts.ID, id assistants.ID) { h.Switchboard.Ready(id) })
 	h.on.Jobs.Every("calls.placed", time.Hour, h.Calls.ForgetPlaced)
@@ -106,61 +107,4 @@ func found(x numbers.Number, err error) (switchboard.Number, bool, error) {
 		n.TrunkID = int64(x.ID)
 	}
 	return n, err == nil, err
-}
-
-// callFunds books calls.
-type callFunds struct {
-	billing *billing.Billing
-	db      *db.DB
-}
-
-func callMoney(c calls.Call) string { return fmt.Sprintf("call:%d", c.ID) }
-
-// rate is what a minute of the call costs to carry: web calls nothing, own trunks their own rate.
-func (f callFunds) rate(c calls.Call) value.Money {
-	switch {
-	case c.Type == calls.Web || c.ClientPhone == nil:
-		return 0
-	case c.TrunkID != nil:
-		return f.billing.OwnTrunk
-	}
-	return f.billing.CallRate(*c.ClientPhone)
-}
-
-func (f callFunds) Hold(ctx context.Context, tx *db.Tx, c calls.Call, most time.Duration) (time.Duration, error) {
-	want := int64(most.Seconds())
-	paid, err := f.billing.HoldCall(ctx, tx, c.Owner, callMoney(c), true, f.rate(c), want)
-	if err != nil || paid >= want {
-		return 0, err
-	}
-	return time.Duration(paid) * time.Second, nil
-}
-
-// price is what a call would be charged if it ended now.
-func (f callFunds) price(ctx context.Context, c calls.Call, now time.Time) (ai, carrier value.Money, err error) {
-	if !c.Answered() {
-		return 0, 0, nil
-	}
-	talked := int64(now.Sub(c.AnsweredReal.Time()).Seconds() + 0.999999)
-	talk, err := f.billing.Quote(ctx, f.db, c.Owner, billing.AITime(talked, nil))
-	if err != nil {
-		return 0, 0, err
-	}
-	line, err := f.billing.Quote(ctx, f.db, c.Owner, billing.Carriage(f.rate(c), c.Duration(now), nil))
-	return talk.Money, line.Money, err
-}
-
-func (f callFunds) Charge(ctx context.Context, tx *db.Tx, c calls.Call) (ai, carrier value.Money, err error) {
-	if !c.Answered() {
-		return 0, 0, f.billing.Release(ctx, tx, c.Owner, callMoney(c))
-	}
-	who := (*int64)(c.AssistantID)
-	talk, line := billing.AITime(c.AISeconds, who), billing.Carriage(f.rate(c), c.Seconds, who)
-	bill, err := f.billing.Settle(ctx, tx, c.Owner, callMoney(c), talk, line)
-	if err != nil {
-		return 0, 0, err
-	}
-	share, err := f.billing.Quote(ctx, tx, c.Owner, line)
-	carrier = min(share.Money, bill.Money)
-	return bill.Money - carrier, carrier, err
 }

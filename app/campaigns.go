@@ -25,8 +25,6 @@ func (h *App) campaigns(context.Context) error {
 	})
 	h.on.Jobs.Pulse("campaigns.tick", time.Second, h.Campaigns.Tick)
 	h.on.Jobs.Also(jobs.Outside{Next: h.Campaigns.Next, Busy: h.Campaigns.Busy})
-	h.LeadOf = h.leadOf
-	h.Switchboard.Ended = append(h.Switchboard.Ended, h.settleCampaign)
 	h.Calls.OnBlock(func(ctx context.Context, tx *db.Tx, owner accounts.ID, phone string) error {
 		return h.Campaigns.Block(ctx, tx, int64(owner), phone)
 	})
@@ -56,25 +54,20 @@ func (w campaignWorld) Place(ctx context.Context, tx *db.Tx, a campaigns.Attempt
 
 // refusedPlace says in a campaign's terms why a call cannot be placed.
 func refusedPlace(err error) error {
-	f, ok := errors.AsType[*fault.Fault](err)
-	if !ok {
-		return err
-	}
-	switch f.Message {
-	case "This phone number is on the do-not-call list.":
-		return campaigns.ErrDoNotCall
-	case "Calls to this destination are not allowed.":
-		return campaigns.ErrUnreachable
-	case "Assistant has no phone number to call from.":
-		return campaigns.ErrNoNumber
-	case "Assistant is inactive.", "Assistant is not an outbound assistant.", "No configured engine supports this language.", "No assistant with this id exists in your account.":
-		return campaigns.ErrInactive
-	}
 	switch {
-	case f.Kind == fault.TooMany:
-		return campaigns.ErrBusy
-	case fault.Is(f.Cause, fault.NeedsPayment):
+	case errors.Is(err, switchboard.ErrDoNotCall):
+		return campaigns.ErrDoNotCall
+	case errors.Is(err, switchboard.ErrDestination):
+		return campaigns.ErrUnreachable
+	case errors.Is(err, switchboard.ErrNoNumber):
+		return campaigns.ErrNoNumber
+	case errors.Is(err, switchboard.ErrNoAssistant), errors.Is(err, switchboard.ErrNotOutbound), errors.Is(err, switchboard.ErrPaused),
+		errors.Is(err, switchboard.ErrLanguage):
+		return campaigns.ErrInactive
+	case errors.Is(err, switchboard.ErrNoFunds):
 		return campaigns.ErrNoFunds
+	case fault.Is(err, fault.TooMany):
+		return campaigns.ErrBusy
 	}
 	return err
 }
@@ -149,65 +142,4 @@ func (w campaignWorld) Positive(ctx context.Context, q db.Q, owner int64) (bool,
 func (w campaignWorld) MayCallFrom(ctx context.Context, q db.Q, owner, number int64) (bool, error) {
 	_, err := w.h.Numbers.Get(ctx, q, accounts.ID(owner), numbers.ID(number))
 	return known(err), missing(err)
-}
-
-// settleCampaign moves the lead of a finished call on.
-func (h *App) settleCampaign(ctx context.Context, tx *db.Tx, c calls.Call) error {
-	if c.LeadID == nil {
-		return nil
-	}
-	e := campaigns.Ended{LeadID: campaigns.LeadID(*c.LeadID), CallID: int64(c.ID), AnsweredBy: string(c.AnsweredBy), Spoke: c.Spoke,
-		Talked: time.Duration(c.Seconds) * time.Second, At: c.EndedAt.Time(), Evaluation: c.Evaluation.V}
-	if c.Reason != nil {
-		e.Reason = string(*c.Reason)
-	}
-	for _, item := range c.Snapshot.V.Schema {
-		if item.Type == "bool" {
-			e.Bools = append(e.Bools, item.Name)
-		}
-	}
-	return h.Campaigns.Settle(ctx, tx, e)
-}
-
-// shownLead and shownCampaign are what webhooks tell of a campaign's call.
-type shownLead struct {
-	ID        campaigns.LeadID     `json:"id"`
-	Phone     string               `json:"phone_number"`
-	Variables value.Scalars        `json:"variables"`
-	Status    campaigns.LeadStatus `json:"status"`
-	CreatedAt value.Time           `json:"created_at"`
-	UpdatedAt value.Time           `json:"updated_at"`
-	Campaign  shownCampaign        `json:"campaign"`
-}
-
-type shownCampaign struct {
-	ID         campaigns.ID     `json:"id"`
-	Name       string           `json:"name"`
-	Status     campaigns.Status `json:"status"`
-	Start      string           `json:"allowed_hours_start_time"`
-	End        string           `json:"allowed_hours_end_time"`
-	Days       []string         `json:"allowed_days"`
-	Parallel   int              `json:"max_calls_in_parallel"`
-	MaxRetries int              `json:"max_retries"`
-	Interval   int              `json:"retry_interval"`
-	CreatedAt  value.Time       `json:"created_at"`
-	UpdatedAt  value.Time       `json:"updated_at"`
-}
-
-// leadOf reads lead and campaign of a call; what was removed meanwhile is null.
-func (h *App) leadOf(ctx context.Context, q db.Q, c calls.Call) (lead, campaign any, err error) {
-	if c.LeadID == nil || c.CampaignID == nil {
-		return nil, nil, nil
-	}
-	one, err := h.Campaigns.Get(ctx, q, int64(c.Owner), campaigns.ID(*c.CampaignID))
-	if err != nil {
-		return nil, nil, missing(err)
-	}
-	l, err := h.Campaigns.Lead(ctx, q, int64(c.Owner), campaigns.LeadID(*c.LeadID))
-	if err != nil {
-		return nil, nil, missing(err)
-	}
-	s := one.Settings.V
-	shown := shownCampaign{one.ID, one.Name, one.Status, s.Start + ":00", s.End + ":00", s.Days, s.MaxParallel, s.MaxRetries, s.RetryInterval, value.At(one.CreatedAt.Time()), value.At(one.UpdatedAt.Time())}
-	return shownLead{l.ID, l.Phone, l.Variables.V, l.Status, value.At(l.CreatedAt.Time()), value.At(l.UpdatedAt.Time()), shown}, shown, nil
 }

@@ -15,7 +15,6 @@ import (
 	"parley/api/apitest"
 	"parley/audio"
 	"parley/billing"
-	"parley/calls"
 	"parley/campaigns"
 	"parley/db"
 	"parley/db/dbtest"
@@ -44,6 +43,16 @@ func (mute) Speak(context.Context, voice.Speech) iter.Seq2[audio.Frame, error] {
 	return func(func(audio.Frame, error) bool) {}
 }
 
+// slow lets others come between a call that ends and its campaign.
+type slow struct{ *campaigns.Campaigns }
+
+func (s slow) Settle(ctx context.Context, tx *db.Tx, e campaigns.Ended) error {
+	if _, err := tx.Exec(ctx, `SELECT pg_sleep(0.01)`); err != nil {
+		return err
+	}
+	return s.Campaigns.Settle(ctx, tx, e)
+}
+
 // Whoever needs several rows of an account takes them in one order: a call that ends, its campaign, the campaign's leads or
 // the account, the balance. Here campaigns are dialled, stopped and deleted, calls are placed,
 // refused and settled, money is paid in and set aside, terms change and counts are folded, all at once: PostgreSQL must not
@@ -59,11 +68,7 @@ func TestLocksAreTakenInOneOrder(t *testing.T) {
 	h.Switchboard.Engines = switchboard.Engines{Default: "builtin", Transcribers: map[string]voice.OpenTranscriber{"builtin": deaf},
 		Synthesizers: map[string]voice.Synthesizer{"builtin": mute{}},
 		Models:       map[string]func(string) agent.Model{"builtin": func(string) agent.Model { return responder.Model{} }}}
-	slowly := func(ctx context.Context, tx *db.Tx, _ calls.Call) error { // others come between the call and its campaign
-		_, err := tx.Exec(ctx, `SELECT pg_sleep(0.01)`)
-		return err
-	}
-	h.Switchboard.Ended = append([]func(context.Context, *db.Tx, calls.Call) error{slowly}, h.Switchboard.Ended...)
+	h.Switchboard.Campaigns = slow{h.Campaigns}
 	s.Work()
 	owner := accounts.ID(1)
 	must := func(err error) {

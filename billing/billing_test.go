@@ -214,7 +214,7 @@ func TestACallHoldsWhatIsAvailable(t *testing.T) {
 			for range 2 { // the second changes nothing
 				var paid int64
 				no := b.refused(t, func(tx *db.Tx) (err error) {
-					paid, err = b.HoldCall(ctx, tx, b.id, "leg", c.assistant, c.rate, c.most)
+					paid, err = b.HoldMinutes(ctx, tx, b.id, "leg", c.assistant, c.rate, c.most)
 					return err
 				})
 				if no != (c.paid == 0) || paid != c.paid {
@@ -233,10 +233,10 @@ func TestACallCannotOverdraw(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		b, ctx := newBank(t, d, 3*one), t.Context()
 		b.do(t, func(tx *db.Tx) error {
-			if _, err := b.HoldCall(ctx, tx, b.id, "a", true, 0, 60); err != nil {
+			if _, err := b.HoldMinutes(ctx, tx, b.id, "a", true, 0, 60); err != nil {
 				return err
 			}
-			_, err := b.HoldCall(ctx, tx, b.id, "b", true, 0, 60)
+			_, err := b.HoldMinutes(ctx, tx, b.id, "b", true, 0, 60)
 			return err
 		})
 		var bill billing.Bill

@@ -2,8 +2,11 @@ package billing
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"parley/accounts"
+	"parley/calls"
 	"parley/db"
 	"parley/value"
 )
@@ -23,10 +26,10 @@ func Carriage(rate value.Money, seconds int64, assistant *int64) Item {
 
 func minutes(seconds int64) int64 { return (max(seconds, 0) + 59) / 60 }
 
-// HoldCall sets aside as much of a call as is available: AI time, when an assistant talks, and the carrier's rate for
+// HoldMinutes sets aside as much of a call as is available: AI time, when an assistant talks, and the carrier's rate for
 // up to most seconds. It returns how many seconds are paid for, at most that many; fault.NeedsPayment when the first
 // minute does not fit. Holding a ref again changes nothing and returns what was covered before.
-func (b *Billing) HoldCall(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string, assistant bool, rate value.Money, most int64) (paid int64, err error) {
+func (b *Billing) HoldMinutes(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string, assistant bool, rate value.Money, most int64) (paid int64, err error) {
 	u, err := b.unit(ctx, tx, owner)
 	if err != nil {
 		return 0, err
@@ -57,4 +60,60 @@ func (b *Billing) HoldCall(ctx context.Context, tx *db.Tx, owner accounts.ID, re
 		n = min(n, int64(before/perMinute))
 	}
 	return min(n*60, most), nil
+}
+
+// callRef names a call in the ledger.
+func callRef(c calls.Call) string { return fmt.Sprintf("call:%d", c.ID) }
+
+// carrierRate is what a minute of a call costs to carry: web calls nothing, own trunks their own rate.
+func (b *Billing) carrierRate(c calls.Call) value.Money {
+	switch {
+	case c.Type == calls.Web || c.ClientPhone == nil:
+		return 0
+	case c.TrunkID != nil:
+		return b.OwnTrunk
+	}
+	return b.CallRate(*c.ClientPhone)
+}
+
+// HoldCall sets money aside for a call of at most most. It returns how long that lasts, 0 = to the end;
+// fault.NeedsPayment when not even a minute is covered.
+func (b *Billing) HoldCall(ctx context.Context, tx *db.Tx, c calls.Call, most time.Duration) (time.Duration, error) {
+	want := int64(most.Seconds())
+	paid, err := b.HoldMinutes(ctx, tx, c.Owner, callRef(c), true, b.carrierRate(c), want)
+	if err != nil || paid >= want {
+		return 0, err
+	}
+	return time.Duration(paid) * time.Second, nil
+}
+
+// ChargeCall replaces the hold of a call that is over by what it costs: AI time and carriage. One that nobody answered
+// costs nothing.
+func (b *Billing) ChargeCall(ctx context.Context, tx *db.Tx, c calls.Call) (ai, carrier value.Money, err error) {
+	if !c.Answered() {
+		return 0, 0, b.Release(ctx, tx, c.Owner, callRef(c))
+	}
+	who := (*int64)(c.AssistantID)
+	talk, line := AITime(c.AISeconds, who), Carriage(b.carrierRate(c), c.Seconds, who)
+	bill, err := b.Settle(ctx, tx, c.Owner, callRef(c), talk, line)
+	if err != nil {
+		return 0, 0, err
+	}
+	share, err := b.Quote(ctx, tx, c.Owner, line)
+	carrier = min(share.Money, bill.Money)
+	return bill.Money - carrier, carrier, err
+}
+
+// CallPrice is what a call would be charged if it ended now.
+func (b *Billing) CallPrice(ctx context.Context, q db.Q, c calls.Call, now time.Time) (ai, carrier value.Money, err error) {
+	if !c.Answered() {
+		return 0, 0, nil
+	}
+	talked := int64(now.Sub(c.AnsweredReal.Time()).Seconds() + 0.999999)
+	talk, err := b.Quote(ctx, q, c.Owner, AITime(talked, nil))
+	if err != nil {
+		return 0, 0, err
+	}
+	line, err := b.Quote(ctx, q, c.Owner, Carriage(b.carrierRate(c), c.Duration(now), nil))
+	return talk.Money, line.Money, err
 }

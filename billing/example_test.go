@@ -35,7 +35,7 @@ func Example() {
 
 	rate := b.CallRate("+4930123456")
 	err = d.Do(ctx, func(tx *db.Tx) error {
-		paid, err := b.HoldCall(ctx, tx, acc.ID, "call:1", true, rate, 1200)
+		paid, err := b.HoldMinutes(ctx, tx, acc.ID, "call:1", true, rate, 1200)
 		fmt.Println("may last", paid, "seconds")
 		return err
 	})

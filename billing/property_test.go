@@ -29,7 +29,7 @@ func act(ctx context.Context, b bank, n, ref int, amount value.Money) error {
 		case 0:
 			err = b.Hold(ctx, tx, b.id, name, amount)
 		case 1:
-			_, err = b.HoldCall(ctx, tx, b.id, name, ref%2 == 0, amount/10, 600)
+			_, err = b.HoldMinutes(ctx, tx, b.id, name, ref%2 == 0, amount/10, 600)
 		case 2:
 			err = b.Release(ctx, tx, b.id, name)
 		case 3:

@@ -176,6 +176,7 @@ func (c *Calls) Finish(ctx context.Context, tx *db.Tx, call Call) (Call, error) 
 	if n == 0 {
 		return call, db.ErrNone
 	}
+	call.Settled = true
 	c.tell(tx, call)
 	if before == call.Status {
 		return call, nil

@@ -218,27 +218,11 @@ func newDialler(b *testing.B, d *db.DB, far sip.Config) *dialler {
 	return out
 }
 
-// books are the real ones, as the program keeps them.
-type books struct{ *billing.Billing }
-
-func (b books) Hold(ctx context.Context, tx *db.Tx, c calls.Call, most time.Duration) (time.Duration, error) {
-	_, err := b.HoldCall(ctx, tx, c.Owner, fmt.Sprintf("call:%d", c.ID), true, b.CallRate(*c.ClientPhone), int64(most.Seconds()))
-	return 0, err
-}
-
-func (b books) Charge(ctx context.Context, tx *db.Tx, c calls.Call) (ai, carrier value.Money, err error) {
-	if !c.Answered() {
-		return 0, 0, b.Release(ctx, tx, c.Owner, fmt.Sprintf("call:%d", c.ID))
-	}
-	bill, err := b.Settle(ctx, tx, c.Owner, fmt.Sprintf("call:%d", c.ID), billing.AITime(c.AISeconds, nil))
-	return bill.Money, 0, err
-}
-
 // keepBooks has calls held and charged for real, from a balance that lasts.
 func (l *lab) keepBooks() {
-	b := books{billing.New(l.people, billing.Settings{Enforce: true, StartingBalance: 1e7 * value.MoneyUnit})}
+	b := billing.New(l.people, billing.Settings{Enforce: true, StartingBalance: 1e7 * value.MoneyUnit})
 	l.must(l.DB.Do(l.t.Context(), func(tx *db.Tx) error { return b.Begin(l.t.Context(), tx, l.owner) }))
-	l.Funds = b
+	l.Billing = b
 }
 
 // quiet is an assistant whose calls leave no recording and no evaluation.

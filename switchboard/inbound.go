@@ -131,10 +131,10 @@ func (s *Switchboard) open(ctx context.Context, a assistants.Assistant, n calls.
 // enter records a call with its hold inside a transaction.
 func (s *Switchboard) enter(ctx context.Context, tx *db.Tx, a assistants.Assistant, n calls.NewCall) (calls.Call, error) {
 	call, err := s.Calls.Create(ctx, tx, n)
-	if err != nil || s.Funds == nil {
+	if err != nil {
 		return call, err
 	}
-	paid, err := s.Funds.Hold(ctx, tx, call, seconds(a.MaxDuration))
+	paid, err := s.Billing.HoldCall(ctx, tx, call, seconds(a.MaxDuration))
 	if err != nil || paid == 0 {
 		return call, err
 	}

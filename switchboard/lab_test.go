@@ -20,6 +20,7 @@ import (
 	"parley/audio"
 	"parley/calllog"
 	"parley/calls"
+	"parley/campaigns"
 	"parley/catalog"
 	"parley/db"
 	"parley/db/dbtest"
@@ -30,6 +31,7 @@ import (
 	"parley/recordings"
 	"parley/value"
 	"parley/voice"
+	"parley/webhooks"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -79,10 +81,15 @@ func newLab(t testing.TB, d *db.DB) *lab {
 	l.must(err)
 	runner := jobs.NewRunner(d)
 	room := calls.New(d)
-	room.OnChange(func(c calls.Call) { l.states <- c })
+	room.OnChange(func(c calls.Call) {
+		l.states <- c
+		if c.Settled {
+			l.settled <- c
+		}
+	})
 	quiet := slog.New(slog.DiscardHandler)
 	l.Switchboard = New(Deps{
-		DB: d, Jobs: runner, Calls: room, Catalog: cat, Accounts: l.people, Numbers: l, Funds: l, Dialer: l,
+		DB: d, Jobs: runner, Calls: room, Catalog: cat, Accounts: l.people, Numbers: l, Billing: l, Campaigns: l, Webhooks: l, Dialer: l,
 		Logs: calllog.New(d, room, quiet), Recordings: recordings.New(d, room, l, l.scratch, quiet), Asks: asks.New(d, "n1"),
 		Assistants: assistants.New(d, cat, plainBox{}, assistants.Account{Numbers: l.attachable}),
 		Engines: Engines{Default: "fake",
@@ -90,10 +97,6 @@ func newLab(t testing.TB, d *db.DB) *lab {
 			Synthesizers: map[string]voice.Synthesizer{"fake": tone{}},
 			Models:       map[string]func(string) agent.Model{"fake": func(string) agent.Model { return parrot{} }},
 			Most:         map[string]int{"fake": 3}},
-		Settled: []func(context.Context, *db.Tx, calls.Call) error{func(_ context.Context, tx *db.Tx, c calls.Call) error {
-			tx.After(func() { l.settled <- c })
-			return nil
-		}},
 		Node: "n1", Currency: "USD", Log: quiet,
 	})
 	ctx, stop := context.WithCancel(context.Background()) // t.Context ends before the calls are drained
@@ -221,7 +224,7 @@ func (l *lab) attachable(context.Context, db.Q, accounts.ID, []int64) ([]assista
 	return []assistants.Number{{ID: numberID, E164: deskNumber, Type: "normal"}}, nil
 }
 
-func (l *lab) Hold(context.Context, *db.Tx, calls.Call, time.Duration) (time.Duration, error) {
+func (l *lab) HoldCall(context.Context, *db.Tx, calls.Call, time.Duration) (time.Duration, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.poor {
@@ -230,12 +233,20 @@ func (l *lab) Hold(context.Context, *db.Tx, calls.Call, time.Duration) (time.Dur
 	return l.paid, nil
 }
 
-func (l *lab) Charge(_ context.Context, _ *db.Tx, c calls.Call) (ai, carrier value.Money, err error) {
+func (l *lab) ChargeCall(_ context.Context, _ *db.Tx, c calls.Call) (ai, carrier value.Money, err error) {
 	if !c.Answered() {
 		return 0, 0, nil
 	}
 	return value.Money(c.AISeconds) * 100, 7, nil
 }
+
+func (l *lab) Settle(context.Context, *db.Tx, campaigns.Ended) error { return nil }
+
+func (l *lab) Shown(context.Context, db.Q, calls.Call) (lead, campaign any, err error) {
+	return nil, nil, nil
+}
+
+func (l *lab) Add(context.Context, db.Q, webhooks.Event) error { return nil }
 
 func (l *lab) Put(_ context.Context, key string, r io.Reader, _ string) error {
 	b, err := io.ReadAll(r)

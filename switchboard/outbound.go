@@ -34,6 +34,19 @@ type Order struct {
 	NumberID     int64 // caller number; 0 = the assistant's choice
 }
 
+// Why a call is not placed, beside a fault.TooMany when some ceiling is reached.
+var (
+	ErrPhone       = fault.New(fault.Malformed, "", "This phone number cannot be dialled. Write it in E.164 form, for example +1234567890.")
+	ErrNoAssistant = fault.New(fault.NotFound, "", "No assistant with this id exists in your account.")
+	ErrNotOutbound = fault.New(fault.Invalid, "", "Assistant is not an outbound assistant.")
+	ErrPaused      = fault.New(fault.Invalid, "", "Assistant is inactive.")
+	ErrLanguage    = fault.New(fault.Invalid, "", "No configured engine supports this language.")
+	ErrNoNumber    = fault.New(fault.Invalid, "", "Assistant has no phone number to call from.")
+	ErrDoNotCall   = fault.New(fault.Invalid, "", "This phone number is on the do-not-call list.")
+	ErrDestination = fault.New(fault.Invalid, "", "Calls to this destination are not allowed.")
+	ErrNoFunds     = fault.New(fault.Invalid, "", "Your balance does not cover this call. Add funds, then try again.")
+)
+
 var e164 = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
 
 // Place checks an order and records the call with its hold, in q's transaction or one of its own. Once that is committed
@@ -41,7 +54,7 @@ var e164 = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
 // of the contract.
 func (s *Switchboard) Place(ctx context.Context, q db.Q, o Order) (calls.Call, error) {
 	if !e164.MatchString(o.Phone) {
-		return calls.Call{}, fault.New(fault.Malformed, "", "This phone number cannot be dialled. Write it in E.164 form, for example +1234567890.")
+		return calls.Call{}, ErrPhone
 	}
 	a, number, err := s.orderable(ctx, q, o)
 	if err != nil {
@@ -118,26 +131,25 @@ func (s *Switchboard) dialHere(call calls.Call, a assistants.Assistant) {
 // short words a refused hold for the caller of make call.
 func short(err error) error {
 	if fault.Is(err, fault.NeedsPayment) {
-		return &fault.Fault{Kind: fault.Invalid, Message: "Your balance does not cover this call. Add funds, then try again.", Cause: err}
+		return ErrNoFunds
 	}
 	return err
 }
 
 // orderable finds assistant and number of an order, or says what is in the way.
 func (s *Switchboard) orderable(ctx context.Context, q db.Q, o Order) (a assistants.Assistant, n Number, err error) {
-	no := func(sentence string) error { return fault.New(fault.Invalid, "", "%s", sentence) }
 	a, err = s.Assistants.Get(ctx, q, o.Owner, o.Assistant)
 	switch {
 	case fault.Is(err, fault.NotFound):
-		return a, n, fault.New(fault.NotFound, "", "No assistant with this id exists in your account.")
+		return a, n, ErrNoAssistant
 	case err != nil:
 		return a, n, err
 	case a.Type != "outbound":
-		return a, n, no("Assistant is not an outbound assistant.")
+		return a, n, ErrNotOutbound
 	case a.Paused:
-		return a, n, no("Assistant is inactive.")
+		return a, n, ErrPaused
 	case !s.Catalog.Supports(a.LanguageID, a.ModeOf()):
-		return a, n, no("No configured engine supports this language.")
+		return a, n, ErrLanguage
 	}
 	preferred := o.NumberID
 	if preferred == 0 {
@@ -148,16 +160,16 @@ func (s *Switchboard) orderable(ctx context.Context, q db.Q, o Order) (a assista
 		return a, n, err
 	}
 	if !ok {
-		return a, n, no("Assistant has no phone number to call from.")
+		return a, n, ErrNoNumber
 	}
 	blocked, err := s.Calls.IsBlocked(ctx, q, o.Owner, o.Phone)
 	switch {
 	case err != nil:
 		return a, n, err
 	case blocked[o.Phone]:
-		return a, n, no("This phone number is on the do-not-call list.")
+		return a, n, ErrDoNotCall
 	case !s.reachable(o.Phone):
-		return a, n, no("Calls to this destination are not allowed.")
+		return a, n, ErrDestination
 	}
 	return a, n, nil
 }

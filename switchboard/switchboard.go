@@ -14,6 +14,7 @@ import (
 	"parley/assistants"
 	"parley/calllog"
 	"parley/calls"
+	"parley/campaigns"
 	"parley/catalog"
 	"parley/db"
 	"parley/jobs"
@@ -24,6 +25,7 @@ import (
 	"parley/tools"
 	"parley/value"
 	"parley/voice"
+	"parley/webhooks"
 )
 
 // Number is a phone number as far as calls are concerned with it.
@@ -43,13 +45,25 @@ type Numbers interface {
 	Caller(ctx context.Context, q db.Q, owner accounts.ID, preferred int64) (n Number, ok bool, err error)
 }
 
-// Funds books calls. A nil Funds books nothing and refuses nothing.
-type Funds interface {
-	// Hold reserves money for a call of at most most; paid is how long the hold lasts, 0 = without limit.
+// Billing sets money aside for a call, and takes what it cost.
+type Billing interface {
+	// HoldCall reserves money for a call of at most most; paid is how long the hold lasts, 0 = without limit.
 	// A fault.NeedsPayment says that not even a minute is covered.
-	Hold(ctx context.Context, tx *db.Tx, c calls.Call, most time.Duration) (paid time.Duration, err error)
-	// Charge replaces the hold by what the ended call costs.
-	Charge(ctx context.Context, tx *db.Tx, c calls.Call) (ai, carrier value.Money, err error)
+	HoldCall(ctx context.Context, tx *db.Tx, c calls.Call, most time.Duration) (paid time.Duration, err error)
+	// ChargeCall replaces the hold by what the ended call costs.
+	ChargeCall(ctx context.Context, tx *db.Tx, c calls.Call) (ai, carrier value.Money, err error)
+}
+
+// Campaigns moves the leads of ended calls on.
+type Campaigns interface {
+	Settle(ctx context.Context, tx *db.Tx, e campaigns.Ended) error
+	// Shown gives lead and campaign of a call as receivers see them; both nil when there is none, or not any more.
+	Shown(ctx context.Context, q db.Q, c calls.Call) (lead, campaign any, err error)
+}
+
+// Webhooks delivers what customers' servers are told.
+type Webhooks interface {
+	Add(ctx context.Context, q db.Q, e webhooks.Event) error
 }
 
 // Engines are the engines of the installation by the code of their provider.
@@ -75,7 +89,9 @@ type Deps struct {
 	Tools      *tools.Tools // nil = no custom tools
 	Accounts   *accounts.Accounts
 	Numbers    Numbers
-	Funds      Funds
+	Billing    Billing
+	Campaigns  Campaigns
+	Webhooks   Webhooks
 	Logs       *calllog.Logs
 	Recordings *recordings.Recordings
 	Asks       *asks.Asks
@@ -84,14 +100,9 @@ type Deps struct {
 	// Search finds passages of an assistant's knowledgebase; nil = nothing is ever found.
 	Search func(ctx context.Context, a assistants.Assistant, query string) ([]agent.Passage, error)
 	// Calendar carries out a function of a calendar_integration tool; nil = they are not offered.
-	Calendar func(ctx context.Context, a assistants.Assistant, t agent.BuiltIn, function string, args map[string]any) (any, error)
-	// Ended are told of every call that is over, in the transaction that settles it and before it is charged: what they lock
-	// is locked before the balance, as it is when a call is placed.
-	Ended []func(ctx context.Context, tx *db.Tx, c calls.Call) error
-	// Settled are told of every call that is over for good, in the transaction that makes it so, in order.
-	Settled []func(ctx context.Context, tx *db.Tx, c calls.Call) error
-
+	Calendar       func(ctx context.Context, a assistants.Assistant, t agent.BuiltIn, function string, args map[string]any) (any, error)
 	Node           string         // names this process among those that share the database
+	Home           string         // scheme and host of links to recordings
 	Currency       string         // of costs
 	Phones         numbers.Policy // destinations that may be called
 	CallsPerMinute int            // outbound, of an account; 0 = no limit

@@ -49,7 +49,7 @@ func (s *Switchboard) Web(ctx context.Context, a assistants.Assistant, leg lines
 func (s *Switchboard) webCall(ctx context.Context, a assistants.Assistant, leg lines.Leg, variables value.Scalars, requestID string) (calls.Call, *live, func(), error) {
 	none := calls.Call{}
 	if !s.Catalog.Supports(a.LanguageID, a.ModeOf()) {
-		return none, nil, nil, fault.New(fault.Invalid, "", "No configured engine supports this language.")
+		return none, nil, nil, ErrLanguage
 	}
 	release, ok := s.reserve(s.providers(a))
 	if !ok {

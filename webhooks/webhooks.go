@@ -3,6 +3,7 @@
 package webhooks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,8 @@ type Event struct {
 	Name    string // one of the events
 	URL     string
 	Payload any // the JSON body
+
+	RequestID string // what caused it; empty = the request that ctx carries
 
 	CallID         int64 // of call events
 	ConversationID int64 // of conversation and message events
@@ -136,7 +139,7 @@ func (s *Webhooks) add(ctx context.Context, q db.Q, e Event, status string) (id 
 			conversation_id, request_id, is_test, status, next_at, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15) RETURNING id`,
 		int64(e.Owner), newID(), e.Name, e.URL, host, e.stream(), e.patience(), e.scope(), string(body), number(e.CallID),
-		number(e.ConversationID), fault.RequestID(ctx), e.Test, status, now)
+		number(e.ConversationID), cmp.Or(e.RequestID, fault.RequestID(ctx)), e.Test, status, now)
 	if err != nil || status != "pending" {
 		return id, err
 	}

@@ -16,12 +16,13 @@ import (
 	"testing"
 	"time"
 
-	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
-	"go.uber.org/goleak"
 	"parley/db"
 	"parley/db/dbtest"
 	"parley/jobs"
 	"parley/ssrf"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) {

@@ -37,7 +37,7 @@ var May = []struct{ Room, Imports string }{
 	{"chats", "foundations accounts assistants agent"},
 	{"numbers", "foundations accounts"},
 	{"messaging", "foundations accounts assistants chats numbers"},
-	{"campaigns", "foundations"},
+	{"campaigns", "foundations calls"},
 
 	// What makes it talk.
 	{"lines", "foundations"},
@@ -45,16 +45,20 @@ var May = []struct{ Room, Imports string }{
 	{"voice", "foundations agent lines"},
 	{"recordings", "foundations calls lines"},
 	{"calllog", "foundations calls voice"},
-	{"switchboard", "foundations asks calllog recordings voice lines agent accounts assistants calendar calls catalog numbers tools"},
+	{"switchboard", "foundations asks calllog recordings voice lines agent accounts assistants calendar calls campaigns " +
+		"catalog numbers tools webhooks"},
 
 	// Vendors fill roles that the rooms above define.
 	{"providers", "foundations agent catalog knowledge messaging numbers voice"},
 	{"sim", "foundations accounts agent catalog lines messaging numbers providers voice"},
 
-	// The surface, and the one place that knows everybody.
+	// The surface, and what puts everything together.
 	{"console", "assets"},
-	{"api", "everybody"},
-	{"app", "everybody"},
-	{"cmd", "everybody"},
+	{"api", "foundations accounts agent asks assistants billing calllog calls campaigns catalog chats console knowledge " +
+		"lines messaging numbers sim switchboard tools webhooks wire"},
+	{"app", "foundations accounts agent api assistants asks billing calendar calllog calls campaigns catalog chats config " +
+		"knowledge lines messaging numbers providers recordings secrets sim switchboard tools voice webhooks"},
+	{"cmd", "foundations accounts api app assistants billing catalog chats config console knowledge lines numbers " +
+		"providers secrets sim switchboard voice wire"},
 	{"", ""},
 }

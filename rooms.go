@@ -7,7 +7,7 @@ package parley
 var May = []struct{ Room, Imports string }{
 	// Foundations: know nothing of customers.
 	{"fault", ""},
-	{"value", ""},
+	{"value", "fault"},
 	{"safe", ""},
 	{"english", ""},
 	{"sentences", ""},

@@ -86,6 +86,7 @@ type API struct {
 	table    []wire.Route
 	document []byte
 	mux      *http.ServeMux
+	paced    http.Handler // serve, to clients that move
 	previews previews
 }
 
@@ -115,6 +116,7 @@ func New(d Deps) *API {
 		Away: db.Away, Observe: a.observer(),
 	}, a.table)
 	a.mux = a.beside()
+	a.paced = wire.Paced(http.HandlerFunc(a.serve))
 	return a
 }
 
@@ -124,7 +126,9 @@ func (a *API) Answers() map[string]asks.Answerer {
 }
 
 // ServeHTTP answers everything below /api and what stands beside it.
-func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.paced.ServeHTTP(w, r) }
+
+func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == Base || strings.HasPrefix(r.URL.Path, Base+"/") {
 		a.wire.ServeHTTP(w, r)
 		return

@@ -2,7 +2,9 @@ package api
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -46,7 +48,7 @@ func (a *API) credential(r *http.Request) (accounts.Caller, string, error) {
 	if errors.Is(err, accounts.ErrUnauthenticated) { // over: as good as none on routes that need none
 		err = wire.ErrNoCredential
 	}
-	return c, "session " + token, err
+	return c, fmt.Sprintf("session %x", sha256.Sum256([]byte(token))), err
 }
 
 // bearer is the token of an Authorization header; false when there is none of that scheme.

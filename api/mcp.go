@@ -22,17 +22,14 @@ func (a *API) mcp() http.Handler {
 	}
 	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true, Logger: a.Log, DisableLocalhostProtection: true})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, _, err := a.authenticate(r); err != nil {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(http.StatusUnauthorized)
-			_, _ = w.Write([]byte(`{"message":"Unauthenticated."}`)) // the client is gone: nobody is left to tell
-			return
-		}
+	return a.wire.Keyed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, mostMCP)
 		h.ServeHTTP(w, r)
-	})
+	}))
 }
+
+// mostMCP bounds a message in bytes: the body of a route and what is around it.
+const mostMCP = 2 << 20
 
 func describe(r wire.Route) string {
 	if r.Summary != "" {

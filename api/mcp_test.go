@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -72,5 +73,24 @@ func TestMCP(t *testing.T) {
 	}
 	if text, failed := call("get_assistants_get", map[string]any{"per_page": 1}); failed || !strings.Contains(text, "per_page=1&page=1") {
 		t.Errorf("get_assistants_get: %v %s", failed, text)
+	}
+}
+
+// TestMCPCountsBadKeys refuses an address that tries keys, as every route does.
+//
+// Contract: 1.12 18.3
+func TestMCPCountsBadKeys(t *testing.T) {
+	s := apitest.New(t, dbtest.SQLite(t))
+	for i := range 31 {
+		r := httptest.NewRequest("POST", "/mcp", strings.NewReader("{}"))
+		r.RemoteAddr = fmt.Sprintf("[2001:db8::%d]:1", i+1)
+		r.Header.Set("Authorization", "Bearer 1|wrong")
+		want := 401
+		if i == 30 {
+			want = 429
+		}
+		if got := s.Do(r); got.Status != want {
+			t.Errorf("try %d: %d", i, got.Status)
+		}
 	}
 }

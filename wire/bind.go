@@ -30,8 +30,11 @@ func newBinding(alias map[string][]string, public func(string) bool, phrase func
 	return &binding{alias: alias, public: public, phrase: phrase, failed: map[string]bool{}}
 }
 
+// mostErrors bounds what one answer reports.
+const mostErrors = 1000
+
 func (b *binding) fail(f fault.Failure) {
-	if b.failed[f.Key] {
+	if b.failed[f.Key] || len(b.fields) >= mostErrors {
 		return
 	}
 	b.failed[f.Key] = true

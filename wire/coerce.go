@@ -114,8 +114,9 @@ func (b *binding) setMany(t *typ, v value.Value, key string, dst reflect.Value, 
 			dst.SetMapIndex(reflect.ValueOf(m.Key), item)
 		}
 	case kSlice:
-		if r, limited := f.rules.find("max"); limited && float64(len(v.Items)) > r.num {
-			b.failOwn(f, fault.Failure{Key: key, Rule: "max.items", A: r.arg}) // before reading a million elements
+		most := f.mostItems()
+		if len(v.Items) > most {
+			b.failOwn(f, fault.Failure{Key: key, Rule: "max.items", A: strconv.Itoa(most)}) // before reading a million elements
 			return false
 		}
 		dst.Set(reflect.MakeSlice(dst.Type(), len(v.Items), len(v.Items)))
@@ -128,6 +129,14 @@ func (b *binding) setMany(t *typ, v value.Value, key string, dst reflect.Value, 
 		b.distinctInside(t, key, dst)
 	}
 	return len(b.fields) == before
+}
+
+// mostItems bounds an array, also one for which nothing is said.
+func (f *field) mostItems() int {
+	if r, limited := f.rules.find("max"); limited {
+		return int(r.num)
+	}
+	return value.MostFields
 }
 
 // element reads one element of an array or map and checks the each rules on it.

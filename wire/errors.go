@@ -51,8 +51,11 @@ var (
 
 // bodyFault turns a reading error into its answer.
 func bodyFault(v value.Value, err error) (value.Value, error) {
-	if err == nil {
-		return v, nil
+	if _, worded := errors.AsType[*fault.Fault](err); err == nil || worded {
+		return v, err
+	}
+	if ours, ok := errors.AsType[errSpool](err); ok {
+		return value.Value{}, ours.error
 	}
 	if _, tooLong := errors.AsType[*http.MaxBytesError](err); tooLong {
 		return value.Value{}, errTooLarge

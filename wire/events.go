@@ -1,12 +1,17 @@
 package wire
 
 import (
+	"context"
 	"fmt"
 	"net/http"
-	"parley/value"
 	"strings"
 	"time"
+
+	"parley/fault"
+	"parley/value"
 )
+
+const eventStream = "text/event-stream"
 
 // Events writes a server-sent event stream.
 type Events struct {
@@ -18,11 +23,10 @@ type Events struct {
 // the handler's context ends when the client goes away or the server shuts down.
 func NewEvents(w http.ResponseWriter) (*Events, error) {
 	h := w.Header()
-	h.Set("Content-Type", "text/event-stream")
+	h.Set("Content-Type", eventStream)
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no")
 	e := &Events{w, http.NewResponseController(w)}
-	_ = e.rc.SetWriteDeadline(time.Time{}) // not every connection has deadlines
 	w.WriteHeader(http.StatusOK)
 	return e, e.rc.Flush()
 }
@@ -56,3 +60,34 @@ func (e *Events) write(s string) error {
 	}
 	return e.rc.Flush()
 }
+
+// How many event streams may be open at a time: of one address without a credential, of what they follow, such as a
+// conversation, and of one credential.
+const (
+	streamsPerAddress = 50
+	streamsPerPlace   = 20
+	streamsPerKey     = 100
+)
+
+// stream runs a handler that writes the answer itself. It ends with the server.
+func (x *exchange) stream(ctx context.Context) error {
+	if x.route.produces == eventStream {
+		claims := []claim{{"key " + x.who.Key, streamsPerKey}}
+		if x.who.Key == "" {
+			claims = []claim{{"address " + x.who.Address, streamsPerAddress}, {"place " + strings.ToLower(x.place()), streamsPerPlace}}
+		}
+		leave, ok := x.s.streams.take(claims...)
+		if !ok {
+			return fault.Exceeded(claims[0].most, time.Now().Add(streamAgain))
+		}
+		defer leave()
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(x.s.draining, stop)()
+	x.w.Header().Set("Content-Type", x.route.produces)
+	return x.route.stream(ctx, x.in, x.w)
+}
+
+// streamAgain is when one that found too many streams open may try again.
+const streamAgain = 10 * time.Second

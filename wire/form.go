@@ -1,64 +1,50 @@
 package wire
 
 import (
-	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"parley/value"
 	"strings"
-	"time"
+
+	"parley/fault"
+	"parley/value"
 )
 
-// formMemory is how much of an upload is kept in memory; the rest goes to temporary files.
-const formMemory = 1 << 20
-
-// readForm turns a multipart body into an object. Names such as links[0][link] and columns[] make arrays and objects.
-func readForm(r *http.Request) (value.Value, error) {
-	if err := r.ParseMultipartForm(formMemory); err != nil {
-		if big, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return value.Value{}, big
-		}
-		return value.Value{}, value.ErrNotJSON
-	}
-	body := value.Value{Kind: value.KindObject}
-	for name, values := range r.MultipartForm.Value {
-		for _, v := range values {
-			body.Plant(name, value.Text(v))
-		}
-	}
-	for name, files := range r.MultipartForm.File {
-		for _, h := range files {
-			f := value.File{Name: h.Filename, ContentType: h.Header.Get("Content-Type"), Size: h.Size, Header: h}
-			body.Plant(name, value.Value{Kind: value.KindFile, Digits: h.Filename, File: &f})
-		}
-	}
-	return body, nil
-}
+// mostQuery bounds a query string, in bytes.
+const mostQuery = 8 << 10
 
 // readQuery turns a query string into an object. A blank before a digit is an unencoded plus sign.
-func readQuery(raw string) value.Value {
-	q := value.Value{Kind: value.KindObject}
+func readQuery(raw string) (value.Value, error) {
+	if len(raw) > mostQuery {
+		return value.Value{}, fault.Input(fault.Own("query", fmt.Sprintf("The query string must not be longer than %d bytes.", mostQuery)))
+	}
+	var form value.Form
 	for pair := range strings.SplitSeq(raw, "&") {
 		k, v, _ := strings.Cut(pair, "=")
 		name, err := url.QueryUnescape(k)
 		if err != nil || name == "" {
 			continue
 		}
-		text, err := url.QueryUnescape(v)
+		place, err := form.At(name)
 		if err != nil {
-			text = v
+			return value.Value{}, err
 		}
-		if len(text) > 1 && text[0] == ' ' && text[1] >= '0' && text[1] <= '9' {
-			text = "+" + text[1:]
-		}
-		q.Plant(name, value.Text(strings.ToValidUTF8(text, "\uFFFD")))
+		place.Put(value.Text(queryText(v)))
 	}
-	return q
+	return form.Object(), nil
 }
 
-// bodyTime is how long a client may take to send a body.
-const bodyTime = 2 * time.Minute
+func queryText(raw string) string {
+	text, err := url.QueryUnescape(raw)
+	if err != nil {
+		text = raw
+	}
+	if len(text) > 1 && text[0] == ' ' && text[1] >= '0' && text[1] <= '9' {
+		text = "+" + text[1:]
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
+}
 
 // size of the upload request, JSON and multipart.
 const (
@@ -66,38 +52,24 @@ const (
 	maxForm = 22 << 20
 )
 
-// drain reads what a client still sends, up to a bound: most clients look for an answer only after their last byte.
-func drain(body io.Reader) {
-	_, _ = io.CopyN(io.Discard, body, 4*maxForm) // the refusal stands, however much arrives
-}
-
 // readBody takes a JSON or multipart body by its content type and says what is wrong with it as a fault.
-func readBody(w http.ResponseWriter, r *http.Request, multipartToo bool) (value.Value, error) {
-	kind := strings.ToLower(strings.TrimSpace(strings.Split(r.Header.Get("Content-Type"), ";")[0]))
+func (x *exchange) readBody() (value.Value, error) {
+	kind, _, _ := strings.Cut(x.r.Header.Get("Content-Type"), ";")
+	kind = strings.ToLower(strings.TrimSpace(kind))
 	isForm := kind == "multipart/form-data"
 	limit := int64(maxJSON)
 	if isForm {
 		limit = maxForm
 	}
-	whole := r.Body
-	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(bodyTime)) // not every connection has deadlines
-	defer rc.SetReadDeadline(time.Time{})            // the answer may take longer
-	if r.ContentLength > limit {
-		drain(whole)
+	if x.r.ContentLength > limit {
 		return value.Value{}, errTooLarge
 	}
-	r.Body = http.MaxBytesReader(w, whole, limit)
-	if isForm && multipartToo {
-		v, err := bodyFault(readForm(r))
-		if errors.Is(err, errTooLarge) {
-			drain(whole)
-		}
-		return v, err
+	body := http.MaxBytesReader(x.w, x.r.Body, limit)
+	if isForm && x.route.multipart {
+		return bodyFault(x.readUpload(body))
 	}
-	raw, err := io.ReadAll(r.Body)
+	raw, err := io.ReadAll(body)
 	if err != nil {
-		drain(whole)
 		return bodyFault(value.Value{}, err)
 	}
 	isJSON := kind == "" || kind == "application/json" || strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json")
@@ -105,4 +77,19 @@ func readBody(w http.ResponseWriter, r *http.Request, multipartToo bool) (value.
 		return value.Value{}, errContentType
 	}
 	return bodyFault(value.ParseObject(raw))
+}
+
+// readUpload reads a multipart body. Its files live as long as the exchange.
+func (x *exchange) readUpload(body io.ReadCloser) (value.Value, error) {
+	from := &heading{ReadCloser: body}
+	x.r.Body = from
+	parts, err := x.r.MultipartReader()
+	if err != nil {
+		return value.Value{}, err
+	}
+	form, err := readForm(parts, from, &x.files)
+	if err == nil {
+		_, err = io.Copy(io.Discard, body) // what stands behind the last part
+	}
+	return form, err
 }

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -38,16 +39,7 @@ type linkIn struct {
 //
 // Contract: 1.4 1.10
 func TestForms(t *testing.T) {
-	echo := func(_ context.Context, in *uploadIn) (Message, error) {
-		f, err := in.File.Open()
-		if err != nil {
-			return Message{}, err
-		}
-		defer f.Close()
-		b, err := io.ReadAll(f)
-		return Message{fmt.Sprintf("%s %s %d %s %v %v %v", in.Name, in.File.Name, in.File.Size, b, in.Links, in.Flag, in.More)}, err
-	}
-	s := NewServer(Config{Base: "/api"}, []Route{On(plain, "POST /docs", 201, echo, Multipart())})
+	s := docs()
 	send := func(file string, fields ...string) (int, string) {
 		var b bytes.Buffer
 		w := multipart.NewWriter(&b)
@@ -199,13 +191,7 @@ func TestStreams(t *testing.T) {
 //
 // Contract: 1.4
 func TestRefusedWhole(t *testing.T) {
-	refuse := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, err := readBody(w, r, true); !errors.Is(err, errTooLarge) {
-			t.Errorf("%v", err)
-		}
-		w.WriteHeader(http.StatusRequestEntityTooLarge)
-	})
-	s := httptest.NewServer(refuse)
+	s := httptest.NewServer(Paced(docs()))
 	defer s.Close()
 	for _, header := range []string{"Content-Length: 8388608", "Transfer-Encoding: chunked"} {
 		conn, err := net.Dial("tcp", s.Listener.Addr().String())
@@ -217,7 +203,7 @@ func TestRefusedWhole(t *testing.T) {
 		if strings.HasPrefix(header, "Transfer") {
 			body = fmt.Appendf(nil, "800000\r\n%s\r\n0\r\n\r\n", body)
 		}
-		fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\n%s\r\n\r\n", header)
+		fmt.Fprintf(conn, "POST /api/docs HTTP/1.1\r\nHost: x\r\n%s\r\n\r\n", header)
 		if _, err := conn.Write(body); err != nil {
 			t.Fatalf("%s: %v", header, err)
 		}
@@ -225,5 +211,149 @@ func TestRefusedWhole(t *testing.T) {
 		if err != nil || answer.StatusCode != http.StatusRequestEntityTooLarge {
 			t.Errorf("%s: %v %v", header, answer, err)
 		}
+	}
+}
+
+// docs serves an upload that names what arrived.
+func docs() *Server {
+	echo := func(_ context.Context, in *uploadIn) (Message, error) {
+		f, err := in.File.Open()
+		if err != nil {
+			return Message{}, err
+		}
+		defer f.Close()
+		b, err := io.ReadAll(f)
+		return Message{fmt.Sprintf("%s %s %d %s %v %v %v", in.Name, in.File.Name, in.File.Size, b, in.Links, in.Flag, in.More)}, err
+	}
+	return NewServer(Config{Base: "/api"}, []Route{On(plain, "POST /docs", 201, echo, Multipart())})
+}
+
+// TestFormsBeyondTheBounds sends forms made to cost a lot: each is refused, says which field, and takes little memory.
+//
+// Contract: 1.4 1.10 17
+func TestFormsBeyondTheBounds(t *testing.T) {
+	part := func(name string) string {
+		return "--b\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\nx\r\n"
+	}
+	many := func(s string, n int) io.Reader { return io.LimitReader(&again{text: s}, int64(len(s)*n)) }
+	const nested = "The name of a field must not be longer than 200 bytes."
+	s := docs()
+	for _, c := range []struct {
+		name   string
+		body   io.Reader
+		status int
+		want   string
+	}{
+		{"2.5 million levels", io.MultiReader(strings.NewReader("--b\r\nContent-Disposition: form-data; name=\"a"), many("[]", 2_500_000),
+			strings.NewReader("\"\r\n\r\nx\r\n--b--\r\n")), 422, asErrors("a: " + nested)},
+		{"2 thousand levels", strings.NewReader(part("file=a"+strings.Repeat("[]", 2000)) + "--b--\r\n"), 422, asErrors("file=a: " + nested)},
+		{"9 levels", strings.NewReader(part("a"+strings.Repeat("[x]", 9)) + "--b--\r\n"), 422,
+			asErrors("a: The a field must not be nested deeper than 8 levels.")},
+		{"a million parts", many(part("a[]"), 300_000), 422, asErrors("a: The request must not have more than 1000 fields.")},
+		{"a million parts without a name", many("--b\r\n\r\n\r\n", 1_000_000), 422, asErrors(": The request must not have more than 1000 fields.")},
+		{"a header without end", io.MultiReader(strings.NewReader("--b\r\nContent-Disposition: form-data; name=\"a\"\r\n"), many("X-A: b\r\n", 2_000_000)), 422,
+			asErrors("a: The a field has a header that is too long.")},
+		{"a line without end before the first part", many("x", 8<<20), 400, `{"message":"The request body is not valid JSON."}`},
+		{"a text without end", io.MultiReader(strings.NewReader("--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n"), many("x", 20<<20)), 413,
+			`{"message":"The request body is too large."}`},
+		{"a file without end", io.MultiReader(strings.NewReader("--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"f\"\r\n\r\n"), many("x", 40<<20)), 413,
+			`{"message":"The request body is too large."}`},
+	} {
+		r := httptest.NewRequest("POST", "/api/docs", c.body)
+		r.Header.Set("Content-Type", "multipart/form-data; boundary=b")
+		rec := httptest.NewRecorder()
+		spent := allocated(func() { s.ServeHTTP(rec, r) })
+		if rec.Code != c.status || rec.Body.String() != c.want {
+			t.Errorf("%s: %d %.300s\nwant %d %s", c.name, rec.Code, rec.Body, c.status, c.want)
+		}
+		if spent > 8<<20 {
+			t.Errorf("%s took %d MB", c.name, spent>>20)
+		}
+	}
+}
+
+// allocated are the bytes that f asks for in all.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// again is a text without end.
+type again struct {
+	text string
+	at   int
+}
+
+func (a *again) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		k := copy(p[n:], a.text[a.at:])
+		n, a.at = n+k, (a.at+k)%len(a.text)
+	}
+	return n, nil
+}
+
+// TestQueriesBeyondTheBounds refuses query strings made to cost a lot, on routes without a key too.
+//
+// Contract: 1.4 1.10
+func TestQueriesBeyondTheBounds(t *testing.T) {
+	list := func(context.Context, *struct {
+		Page int64 `query:"page"`
+	}) (Message, error) {
+		return Message{"ok"}, nil
+	}
+	do := testServer(t, Config{}, On(plain, "GET /list", 200, list, Keyless()), On(chatty, "GET /chat", 200, list, Keyless()))
+	for _, c := range []struct {
+		query  string
+		status int
+		want   string
+	}{
+		{strings.Repeat("a", 8<<10), 422, asErrors(strings.Repeat("a", 200) + ": The name of a field must not be longer than 200 bytes.")},
+		{"q=" + strings.Repeat("a", 8<<10-2), 200, `{"message":"ok"}`},
+		{"q=" + strings.Repeat("a", 8<<10-1), 422, asErrors("query: The query string must not be longer than 8192 bytes.")},
+		{strings.Repeat("a[]&", 1000), 200, `{"message":"ok"}`},
+		{strings.Repeat("a[]&", 1001), 422, asErrors("a: The request must not have more than 1000 fields.")},
+		{"page" + strings.Repeat("[]", 9), 422, asErrors("page: The page field must not be nested deeper than 8 levels.")},
+		{"page[]=1", 422, asErrors("page: The page field must be an integer.")},
+	} {
+		spent := allocated(func() {
+			if status, got, _ := do("GET /api/list?" + c.query); status != c.status || got != c.want {
+				t.Errorf("%.20s: %d %.300s\nwant %d %s", c.query, status, got, c.status, c.want)
+			}
+		})
+		if spent > 2<<20 {
+			t.Errorf("%.20s took %d kB", c.query, spent>>10)
+		}
+	}
+	if status, got, _ := do("GET /api/chat?page" + strings.Repeat("[]", 9)); status != 422 || got != `{"status":false,"error":"The page field must not be nested deeper than 8 levels."}` {
+		t.Errorf("%d %s", status, got)
+	}
+}
+
+// TestListsBeyondTheBounds says one thing of a list of hundreds of thousands, and not one of each element.
+//
+// Contract: 1.4 1.10
+func TestListsBeyondTheBounds(t *testing.T) {
+	type in struct {
+		IDs  []int64                    `json:"ids" rule:"distinct"`
+		Free map[string]map[string]bool `json:"free"`
+	}
+	do := testServer(t, Config{}, On(plain, "POST /list", 200, func(context.Context, *in) (Message, error) { return Message{"ok"}, nil }, Keyless()))
+	for body, want := range map[string]string{
+		`{"ids":["x"` + strings.Repeat(`,"x"`, 250_000) + `]}`: asErrors("ids: The ids field must not have more than 1000 items."),
+		`{"ids":[1` + strings.Repeat(`,1`, 500_000) + `]}`:     asErrors("ids: The ids field must not have more than 1000 items."),
+	} {
+		if status, got, _ := do("POST /api/list\n" + body); status != 422 || got != want {
+			t.Errorf("%d %.300s", status, got)
+		}
+	}
+	var all strings.Builder
+	for i := range 50_000 {
+		fmt.Fprintf(&all, `,"k%d":0`, i)
+	}
+	if status, got, _ := do("POST /api/list\n{\"free\":{" + all.String()[1:] + "}}"); status != 422 || strings.Count(got, "must be an array") > 1001 {
+		t.Errorf("%d, %d errors", status, strings.Count(got, "must be an array"))
 	}
 }

@@ -12,9 +12,9 @@ import (
 
 // Who is the sender of a request, for limits and idempotency.
 type Who struct {
-	Key     string // the credential's name, empty without one
+	Key     string // the credential's name, which is no secret; empty without one
 	Account int64  // 0 without a credential
-	Address string // client address without port
+	Address string // client address without port, of IPv6 its /64
 }
 
 // Quota is the state of one limit after it was asked.

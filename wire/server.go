@@ -53,6 +53,7 @@ type Server struct {
 	tree     router
 	public   map[string]bool // see publicTrees
 	alias    map[string][]string
+	streams  seats           // open event streams
 	draining context.Context // ends with Drain
 	drain    context.CancelFunc
 }
@@ -95,6 +96,7 @@ type exchange struct {
 	who    Who
 	in     any
 	bound  *binding
+	files  spool // that came with the request
 }
 
 // recorder notes what was answered.
@@ -135,6 +137,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Api-Version", "1")
 	x.r = r.WithContext(context.WithValue(fault.WithRequestID(r.Context(), id), infoKey{}, &info{
 		header: h, origin: s.origin(r), path: r.URL.EscapedPath(), query: r.URL.RawQuery, sent: r.Header}))
+	defer x.files.close()
 	defer x.finish(began)
 	if err := x.dispatch(); err != nil {
 		x.fail(err)
@@ -208,63 +211,25 @@ func (x *exchange) run() error {
 	return x.effect(x.respond)
 }
 
-// admit checks the credential and the limits.
-func (x *exchange) admit() error {
-	x.who.Address = x.s.address(x.r)
-	limits := x.route.limits
-	if x.route.auth != keyless && x.s.cfg.Authenticate != nil {
-		ctx, who, err := x.s.cfg.Authenticate(x.r)
-		switch {
-		case err == nil:
-			who.Address = x.who.Address
-			x.who = who
-			x.r = x.r.WithContext(ctx)
-			limits = slices.Concat(x.s.cfg.Limits, limits)
-		case errors.Is(err, ErrNoCredential) && x.route.auth == keyOptional:
-		case errors.Is(err, ErrNoCredential):
-			return fault.ErrUnauthenticated
-		default:
-			return x.refuse(err)
-		}
-	}
-	quota, err := pass(x.r.Context(), x.who, limits)
-	if err != nil {
-		return err
-	}
-	if x.who.Key != "" && quota.Limit > 0 {
-		quota.head(x.w.Header())
-	}
-	return nil
-}
-
-// refuse answers a bad credential; an outage while checking it is not the sender's fault.
-func (x *exchange) refuse(err error) error {
-	if !fault.Is(err, fault.Unauthorized) {
-		return err
-	}
-	if x.s.cfg.BadKeys != nil {
-		if q := x.s.cfg.BadKeys.Take(x.who.Address); !q.Allowed {
-			return q.Refusal()
-		}
-	}
-	return err
-}
-
 // read parses the request and fills the input, collecting what is wrong with it.
 func (x *exchange) read() error {
 	body := value.Value{Kind: value.KindObject}
 	if m := x.r.Method; m == http.MethodPost || m == http.MethodPut || m == http.MethodPatch {
 		var err error
-		if body, err = readBody(x.w, x.r, x.route.multipart); err != nil {
+		if body, err = x.readBody(); err != nil {
 			return err
 		}
+	}
+	query, err := readQuery(x.r.URL.RawQuery)
+	if err != nil {
+		return err
 	}
 	x.in = x.route.fresh()
 	x.bound = newBinding(x.s.alias, x.s.cfg.Public, x.route.Area.Phrase)
 	x.bound.body, x.bound.require = body, x.route.require
 	dst := reflect.ValueOf(x.in).Elem()
 	readPath(x.route.plan, x.path, dst)
-	x.bound.object(x.route.plan, readQuery(x.r.URL.RawQuery), "", dst, fromQuery)
+	x.bound.object(x.route.plan, query, "", dst, fromQuery)
 	x.bound.whole(x.route.plan, body, dst)
 	x.bound.readUnknown(x.route.plan, body, dst)
 	return nil
@@ -274,9 +239,6 @@ func (x *exchange) read() error {
 // A success is passed to done.
 func (x *exchange) effect(done func(status int, body []byte) error) error {
 	ctx := x.r.Context()
-	if f := x.r.MultipartForm; f != nil {
-		defer f.RemoveAll()
-	}
 	if x.route.find != nil {
 		if err := x.route.find(ctx, x.in); err != nil {
 			return err
@@ -289,11 +251,7 @@ func (x *exchange) effect(done func(status int, body []byte) error) error {
 		return err
 	}
 	if x.route.stream != nil {
-		ctx, stop := context.WithCancel(ctx)
-		defer stop()
-		defer context.AfterFunc(x.s.draining, stop)()
-		x.w.Header().Set("Content-Type", x.route.produces)
-		return x.route.stream(ctx, x.in, x.w)
+		return x.stream(ctx)
 	}
 	out, err := x.route.serve(ctx, x.in)
 	if err != nil {
@@ -364,38 +322,4 @@ func (x *exchange) fail(err error) {
 		x.w.Header()[k] = v
 	}
 	_ = x.respond(a.status, a.bytes())
-}
-
-// address is the client's address without its port: the last one that no proxy of ours reported.
-func (s *Server) address(r *http.Request) string {
-	at, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	client := at.Addr().Unmap()
-	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for _, hop := range slices.Backward(hops) {
-		next, err := netip.ParseAddr(strings.TrimSpace(hop))
-		if err != nil || !s.proxied(client) {
-			break
-		}
-		client = next.Unmap()
-	}
-	return client.String()
-}
-
-func (s *Server) proxied(a netip.Addr) bool {
-	return slices.ContainsFunc(s.cfg.Proxies, func(p netip.Prefix) bool { return p.Contains(a) })
-}
-
-// origin is scheme and host for links.
-func (s *Server) origin(r *http.Request) string {
-	if s.cfg.PublicURL != "" {
-		return strings.TrimSuffix(s.cfg.PublicURL, "/")
-	}
-	scheme := "http"
-	if at, err := netip.ParseAddrPort(r.RemoteAddr); r.TLS != nil || err == nil && s.proxied(at.Addr().Unmap()) && r.Header.Get("X-Forwarded-Proto") == "https" {
-		scheme = "https"
-	}
-	return scheme + "://" + r.Host
 }

@@ -510,8 +510,8 @@ func TestQuery(t *testing.T) {
 		"a[]=1&a[]=2&b[x]=y&c[0][link]=u": `{"a":["1","2"],"b":{"x":"y"},"c":[{"link":"u"}]}`,
 		"a=%zz&=x&&q=%20x":                `{"a":"%zz","q":" x"}`,
 	} {
-		if got := string(readQuery(raw).JSON()); got != want {
-			t.Errorf("%s: %s, want %s", raw, got, want)
+		if got, err := readQuery(raw); string(got.JSON()) != want {
+			t.Errorf("%s: %s (%v), want %s", raw, got.JSON(), err, want)
 		}
 	}
 }
@@ -528,7 +528,8 @@ func TestAddress(t *testing.T) {
 		{"[::ffff:10.0.0.1]:5", "6.6.6.6, 1.1.1.1,10.2.2.2", "1.1.1.1", "https://h"},
 		{"10.0.0.1:5", "1.1.1.1, junk", "10.0.0.1", "https://h"},
 		{"10.0.0.1:5", "", "10.0.0.1", "https://h"},
-		{"[2001:db8::1]:5", "1.1.1.1", "2001:db8::1", "http://h"},
+		{"[2001:db8::1]:5", "1.1.1.1", "2001:db8::/64", "http://h"},
+		{"10.0.0.1:5", "2001:db8:0:1:ffff::1", "2001:db8:0:1::/64", "https://h"},
 	} {
 		r := httptest.NewRequest("GET", "/", nil)
 		r.RemoteAddr, r.Host = c.remote, "h"

@@ -30,11 +30,12 @@ var May = []struct{ Room, Imports string }{
 	{"knowledge", "foundations accounts"},
 	{"tools", "foundations accounts"},
 	{"calendar", "foundations"},
-	{"assistants", "foundations accounts catalog"},
+	{"toolbox", "foundations agent"},
+	{"assistants", "foundations accounts catalog toolbox"},
 	{"calls", "foundations accounts assistants"},
 	{"billing", "foundations accounts calls"},
 	{"webhooks", "foundations accounts calls"},
-	{"chats", "foundations accounts assistants agent"},
+	{"chats", "foundations accounts assistants agent toolbox"},
 	{"numbers", "foundations accounts"},
 	{"messaging", "foundations accounts assistants chats numbers"},
 	{"campaigns", "foundations calls"},
@@ -46,7 +47,7 @@ var May = []struct{ Room, Imports string }{
 	{"recordings", "foundations calls lines"},
 	{"calllog", "foundations calls voice"},
 	{"switchboard", "foundations asks calllog recordings voice lines agent accounts assistants calendar calls campaigns " +
-		"catalog numbers tools webhooks"},
+		"catalog numbers toolbox tools webhooks"},
 
 	// Vendors fill roles that the rooms above define.
 	{"providers", "foundations agent catalog knowledge messaging numbers voice"},
@@ -57,7 +58,7 @@ var May = []struct{ Room, Imports string }{
 	{"api", "foundations accounts agent asks assistants billing calllog calls campaigns catalog chats console knowledge " +
 		"lines messaging numbers sim switchboard tools webhooks wire"},
 	{"app", "foundations accounts agent api assistants asks billing calendar calllog calls campaigns catalog chats config " +
-		"knowledge lines messaging numbers providers recordings secrets sim switchboard tools voice webhooks"},
+		"knowledge lines messaging numbers providers recordings secrets sim switchboard toolbox tools voice webhooks"},
 	{"cmd", "foundations accounts api app assistants billing catalog chats config console knowledge lines numbers " +
 		"providers secrets sim switchboard voice wire"},
 	{"", ""},

@@ -12,6 +12,7 @@ import (
 
 	"parley/agent"
 	"parley/placeholders"
+	"parley/toolbox"
 )
 
 // script answers each request with the next list of chunks and keeps what it was asked.
@@ -146,7 +147,8 @@ func TestTurnPromptMode(t *testing.T) {
 // Contract: 4.4
 func TestTurnEndCallSaysGoodbye(t *testing.T) {
 	ended := 0
-	end := agent.BuiltIns([]agent.BuiltIn{{Type: "end_call"}}, agent.Effects{EndCall: func(context.Context) error { ended++; return nil }}, nil, noon)
+	tools := toolbox.Tools{{Type: "end_call", Spec: &toolbox.EndCall{}}}
+	end := tools.Functions(toolbox.Scene{Channel: toolbox.Channel{EndCall: func(context.Context) error { ended++; return nil }}, Now: noon})
 	for _, c := range []struct {
 		name     string
 		answers  [][]agent.Chunk

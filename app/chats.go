@@ -18,6 +18,7 @@ import (
 	"parley/knowledge"
 	"parley/placeholders"
 	"parley/providers"
+	"parley/toolbox"
 	"parley/tools"
 	"parley/value"
 	"parley/webhooks"
@@ -41,14 +42,18 @@ func (h *App) calendars(context.Context) error {
 }
 
 // booking carries out a function of an assistant's calendar, in the assistant's time zone.
-func (h *App) booking(ctx context.Context, a assistants.Assistant, t agent.BuiltIn, function string, args map[string]any) (any, error) {
-	return h.calendar.Run(ctx, t.Raw, function, args, a.Location())
+func (h *App) booking(ctx context.Context, a assistants.Assistant, t *toolbox.CalendarIntegration, function string, args map[string]any) (any, error) {
+	setup := calendar.Setup{Key: t.APIKey, Event: t.EventSlug, Team: value.Or(t.TeamSlug, ""), Endpoint: t.Endpoint,
+		CustomEndpoint: value.Or(t.CustomEndpoint, "")}
+	for _, f := range t.BookingFields {
+		setup.Fields = append(setup.Fields, f.Slug)
+	}
+	return h.calendar.Run(ctx, setup, function, args, a.Location())
 }
 
 // webhooks: what customers' servers are told.
 func (h *App) webhooks(context.Context) error {
-	h.Webhooks = webhooks.New(h.DB, h.on.Jobs, h.Guard, h.on.Box, h.on.Config.Webhooks.LongTail,
-		func(owner accounts.ID, id int64) { h.tell(owner, "delivery", map[string]int64{"id": id}) })
+	h.Webhooks = webhooks.New(h.DB, h.on.Jobs, h.Guard, h.on.Box, h.on.Config.Webhooks.LongTail)
 	h.closers = append(h.closers, func() error { h.Webhooks.Close(); return nil })
 	return nil
 }
@@ -56,17 +61,10 @@ func (h *App) webhooks(context.Context) error {
 // chats: conversations in text.
 func (h *App) chats(context.Context) error {
 	h.Chats = chats.New(h.DB, h.on.Jobs, h.Assistants,
-		chats.Mind{Engine: h.ChatEngine, Tools: h.chatTools, Search: h.search, Calendar: h.booking}, h.chatMoney(),
-		chats.Beside{Channels: map[string]chats.Channel{chats.WhatsApp: whatsApp{h}}, Report: h.reportEnding,
-			Changed: func(e chats.Event) { h.tell(e.Owner, "conversation", e) }})
+		chats.Mind{Engine: h.ChatEngine, Tools: h.chatTools, Search: h.search, Calendar: h.booking}, h.chatMoney(), h.reportEnding)
+	h.Chats.OnEvent(func(e chats.Event) { h.tell(e.Owner, "conversation", e) })
+	h.Webhooks.OnChange(func(owner accounts.ID, id int64) { h.tell(owner, "delivery", map[string]int64{"id": id}) })
 	return nil
-}
-
-// whatsApp answers conversations over the room of messages, which stands on that of chats.
-type whatsApp struct{ h *App }
-
-func (w whatsApp) Send(ctx context.Context, c chats.Conversation, o chats.Outgoing) error {
-	return w.h.Messaging.Channel().Send(ctx, c, o)
 }
 
 // tell passes a change on to connected clients. They read the state itself, so a lost word is no loss.
@@ -110,10 +108,10 @@ func (h *App) knowledge(context.Context) error {
 	if h.on.IsolatePDF {
 		opts = append(opts, knowledge.Isolated())
 	}
-	opts = append(opts, knowledge.Telling(func(owner accounts.ID, base knowledge.ID, document knowledge.DocumentID, status string) {
-		h.tell(owner, "document", map[string]any{"knowledgebase_id": base, "id": document, "status": status})
-	}))
 	h.Knowledge = knowledge.New(h.DB, h.on.Jobs, documentFiles{h.Blobs}, h.Guard, opts...)
+	h.Knowledge.Changed = func(owner accounts.ID, base knowledge.ID, document knowledge.DocumentID, status string) {
+		h.tell(owner, "document", map[string]any{"knowledgebase_id": base, "id": document, "status": status})
+	}
 	return nil
 }
 

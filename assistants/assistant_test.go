@@ -13,6 +13,7 @@ import (
 	"parley/db"
 	"parley/db/dbtest"
 	"parley/fault"
+	"parley/toolbox"
 	"parley/value"
 )
 
@@ -24,7 +25,7 @@ func byID(id int64) value.Ref { return value.Ref{ID: id} }
 func TestStatusMachine(t *testing.T) {
 	l := sqlite(t)
 	var paused []ID
-	l.room.account.Paused = func(_ context.Context, _ *db.Tx, a Assistant) error { paused = append(paused, a.ID); return nil }
+	l.room.OnPause(func(_ context.Context, _ *db.Tx, a Assistant) error { paused = append(paused, a.ID); return nil })
 	id := l.create("")
 	status := func(want string, isPaused bool) {
 		t.Helper()
@@ -212,12 +213,12 @@ func TestDelete(t *testing.T) {
 		id := l.create(fmt.Sprintf(`"phone_number_id":%d,"knowledgebase_id":%d,"tool_ids":[31]`, dedicated, ownKB))
 		ref := byID(id)
 		fails := true
-		l.room.account.Deleted = func(_ context.Context, _ *db.Tx, a Assistant) error {
+		l.room.OnDelete(func(_ context.Context, _ *db.Tx, a Assistant) error {
 			if fails {
 				return errors.New("no")
 			}
 			return nil
-		}
+		})
 		if err := l.room.Delete(t.Context(), 1, ref); err == nil {
 			t.Error("a refused detachment was ignored")
 		}
@@ -374,7 +375,7 @@ func TestVersions(t *testing.T) {
 		if a.PhoneNumberID != nil || len(warned) != 1 || warned[0].Field != "phone_number_id" {
 			t.Error("the number of assistant", taker, "was taken over:", warned)
 		}
-		if got, err := l.room.Get(t.Context(), d, 1, byID(id)); err != nil || got.Tools[0].Spec.(*CalendarIntegration).APIKey != "cal_live_9876" {
+		if got, err := l.room.Get(t.Context(), d, 1, byID(id)); err != nil || got.Tools[0].Spec.(*toolbox.CalendarIntegration).APIKey != "cal_live_9876" {
 			t.Error(got.Tools, err)
 		}
 		if _, _, err := l.room.Restore(t.Context(), 1, byID(id), 99, By{}); !errors.Is(err, ErrNoVersion) {

@@ -2,6 +2,7 @@ package assistants
 
 import (
 	"parley/catalog"
+	"parley/toolbox"
 	"parley/value"
 )
 
@@ -16,7 +17,7 @@ const (
 // Required fields have none; the models are those of the mode, see resetMode.
 func defaults() Settings {
 	return Settings{
-		SecondaryLanguageIDs: []int64{}, Status: Inactive, KnowledgebaseMode: "function_call", ToolIDs: []int64{}, Tools: Tools{},
+		SecondaryLanguageIDs: []int64{}, Status: Inactive, KnowledgebaseMode: "function_call", ToolIDs: []int64{}, Tools: toolbox.Tools{},
 		TTSEmotionEnabled: true, VoiceStability: 0.7, VoiceSimilarity: 0.5,
 		SpeechSpeed: 1.0, LLMTemperature: 0.1,
 		AllowInterruptions: true, InterruptSensitivity: 0.5,

@@ -8,6 +8,7 @@ import (
 	"parley/accounts"
 	"parley/db"
 	"parley/fault"
+	"parley/toolbox"
 	"parley/value"
 )
 
@@ -23,16 +24,15 @@ func (s *Assistants) judge(ctx context.Context, q db.Q, owner accounts.ID, old *
 	if before != nil {
 		numbers = append(numbers, ids(before.PhoneNumberID)...)
 	}
-	for _, t := range c.To.Tools {
-		switch spec := t.Spec.(type) {
-		case *WarmCallTransfer:
-			numbers = append(numbers, spec.OutboundPhoneID)
-		case *AssistantTransfer:
-			if a, err := s.Get(ctx, q, owner, spec.AssistantID); err == nil {
-				f.assistants[spec.AssistantID] = int64(a.ID)
-			} else if err != ErrNotFound {
-				return nil, err
-			}
+	for _, n := range needsOf(c.To.Tools) {
+		if n.Assistant == nil {
+			numbers = append(numbers, n.Number)
+			continue
+		}
+		if a, err := s.Get(ctx, q, owner, *n.Assistant); err == nil {
+			f.assistants[*n.Assistant] = int64(a.ID)
+		} else if err != ErrNotFound {
+			return nil, err
 		}
 	}
 	var err error
@@ -64,7 +64,7 @@ func (s *Assistants) judge(ctx context.Context, q db.Q, owner accounts.ID, old *
 	}
 	j := judge(f, before, c.Patch, c.Unknown)
 	if before != nil {
-		keepKeys(j.after.Tools, before.Tools)
+		j.after.Tools.KeepSecrets(before.Tools)
 	}
 	return j, nil
 }
@@ -133,28 +133,12 @@ func (g gather) owned(from func(context.Context, db.Q, accounts.ID, []int64) ([]
 	return out, err
 }
 
-// Mask is a calendar key as it is shown.
-func Mask(key string) string {
-	r := []rune(key)
-	return "****" + string(r[max(0, len(r)-4):])
-}
-
-// keepKeys puts the stored calendar key back where its masked form was sent.
-func keepKeys(now, before Tools) {
-	for i, t := range now {
-		spec, ok := t.Spec.(*CalendarIntegration)
-		if !ok {
-			continue
-		}
-		for _, old := range before {
-			if o, ok := old.Spec.(*CalendarIntegration); ok && spec.APIKey == Mask(o.APIKey) {
-				kept := *spec
-				kept.APIKey = o.APIKey
-				now[i].Spec = &kept
-				if o.EventSlug == spec.EventSlug {
-					break
-				}
-			}
+// needsOf are the things of the account that tools name.
+func needsOf(tools toolbox.Tools) (out []toolbox.Need) {
+	for _, t := range tools {
+		if n, ok := t.Spec.(toolbox.Needs); ok {
+			out = append(out, n.Needs()...)
 		}
 	}
+	return out
 }

@@ -1,6 +1,7 @@
 package assistants
 
 import (
+	"parley/toolbox"
 	"parley/value"
 	"reflect"
 	"strings"
@@ -25,11 +26,11 @@ type Settings struct {
 	ChatLLMFallbackID      *int64   `json:"chat_llm_fallback_id" rule:"null"`
 	TurnDetectionThreshold *float64 `json:"turn_detection_threshold" rule:"null min=0 max=1"`
 
-	KnowledgebaseID   *int64  `json:"knowledgebase_id" rule:"null"`
-	KnowledgebaseMode string  `json:"knowledgebase_mode" rule:"oneof=function_call|prompt"`
-	PhoneNumberID     *int64  `json:"phone_number_id" rule:"null"`
-	ToolIDs           []int64 `json:"tool_ids" rule:"max=50 distinct"`
-	Tools             Tools   `json:"tools" rule:"max=20"`
+	KnowledgebaseID   *int64        `json:"knowledgebase_id" rule:"null"`
+	KnowledgebaseMode string        `json:"knowledgebase_mode" rule:"oneof=function_call|prompt"`
+	PhoneNumberID     *int64        `json:"phone_number_id" rule:"null"`
+	ToolIDs           []int64       `json:"tool_ids" rule:"max=50 distinct"`
+	Tools             toolbox.Tools `json:"tools" rule:"max=20"`
 
 	TTSEmotionEnabled     bool    `json:"tts_emotion_enabled"`
 	VoiceStability        float64 `json:"voice_stability" rule:"min=0 max=1"`

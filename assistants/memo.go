@@ -3,7 +3,6 @@ package assistants
 import (
 	"parley/value"
 	"reflect"
-	"slices"
 	"sync"
 )
 
@@ -38,7 +37,7 @@ func (m *memo) fields(document string) (Settings, error) {
 		m.keep(document, f)
 		m.mu.Unlock()
 	}
-	f.Tools = f.Tools.clone()
+	f.Tools = f.Tools.Clone()
 	return f, nil
 }
 
@@ -50,16 +49,4 @@ func (m *memo) keep(document string, f Settings) {
 	}
 	m.young[document] = f
 	m.size += cost
-}
-
-// clone copies the tools with what they point to, as far as anybody changes it.
-func (ts Tools) clone() Tools {
-	out := slices.Clone(ts)
-	for i, t := range out {
-		if spec, ok := t.Spec.(*CalendarIntegration); ok {
-			own := *spec
-			out[i].Spec = &own
-		}
-	}
-	return out
 }

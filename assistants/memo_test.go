@@ -9,6 +9,7 @@ import (
 
 	"parley/db"
 	"parley/db/dbtest"
+	"parley/toolbox"
 )
 
 // What one process remembers of a document is never shown for another one: a write of another process is seen at once,
@@ -72,11 +73,11 @@ func TestTheSameDocumentOfTwoAccounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mine.Tools[0].Spec.(*CalendarIntegration).APIKey = "changed in hand"
+		mine.Tools[0].Spec.(*toolbox.CalendarIntegration).APIKey = "changed in hand"
 		mine.Tools[0].Type = "changed in hand"
 		a, err := l.room.Get(t.Context(), d, 2, byID(theirs))
 		if err != nil || int64(a.ID) != theirs || a.Owner != 2 || a.UUID == mine.UUID || a.CreatedAt == mine.CreatedAt ||
-			a.Tools[0].Type != "calendar_integration" || a.Tools[0].Spec.(*CalendarIntegration).APIKey != "cal_live_9876" {
+			a.Tools[0].Type != "calendar_integration" || a.Tools[0].Spec.(*toolbox.CalendarIntegration).APIKey != "cal_live_9876" {
 			t.Error(a, err)
 		}
 		if _, err := l.room.Get(t.Context(), d, 2, byID(id)); err != ErrNotFound {

@@ -1,9 +1,8 @@
 package assistants
 
 import (
-	"encoding/json"
+	"parley/toolbox"
 	"parley/value"
-	"slices"
 )
 
 // Required are the fields a new assistant cannot do without; its mode demands a model besides.
@@ -43,12 +42,12 @@ type Record struct {
 	UUID   string `json:"uuid"`
 	UserID int64  `json:"user_id"`
 	Settings
-	Tools             []ShownTool `json:"tools"`
-	Language          string      `json:"language"`
-	InboundWebhookURL *string     `json:"inbound_webhook_url"`
-	CreatedAt         value.Time  `json:"created_at"`
-	UpdatedAt         value.Time  `json:"updated_at"`
-	DeletedAt         *value.Time `json:"deleted_at"` // always null
+	Tools             []toolbox.Shown `json:"tools"`
+	Language          string          `json:"language"`
+	InboundWebhookURL *string         `json:"inbound_webhook_url"`
+	CreatedAt         value.Time      `json:"created_at"`
+	UpdatedAt         value.Time      `json:"updated_at"`
+	DeletedAt         *value.Time     `json:"deleted_at"` // always null
 }
 
 // Record is the assistant as reads return it.
@@ -59,44 +58,6 @@ func (a Assistant) Record() Record {
 		r.InboundWebhookURL = &a.InboundWebhookURL
 	}
 	r.FillerConfig = a.FillerConfig.Effective(r.Language)
-	r.Tools = make([]ShownTool, len(a.Settings.Tools))
-	for i, t := range a.Settings.Tools {
-		r.Tools[i] = ShownTool{t.masked()}
-	}
+	r.Tools = a.Settings.Tools.Shown()
 	return r
-}
-
-// masked is the tool without its secret.
-func (t Tool) masked() Tool {
-	if spec, ok := t.Spec.(*CalendarIntegration); ok {
-		shown := *spec
-		shown.APIKey = Mask(spec.APIKey)
-		t.Spec = &shown
-	}
-	return t
-}
-
-// ShownTool is a tool in an answer: its fields flat, and again under "data".
-type ShownTool struct{ Tool }
-
-// MarshalJSON writes both forms.
-func (t ShownTool) MarshalJSON() ([]byte, error) {
-	data, err := value.Marshal(t.Spec)
-	if err != nil {
-		return nil, err
-	}
-	flat, err := t.Tool.MarshalJSON()
-	if err != nil {
-		return nil, err
-	}
-	return slices.Concat(flat[:len(flat)-1], []byte(`,"data":`), data, []byte("}")), nil
-}
-
-var _ json.Marshaler = ShownTool{}
-
-// JSONSchema describes the output form.
-func (ShownTool) JSONSchema() map[string]any {
-	s := toolSchema()
-	s["required"] = []any{"type", "data"}
-	return s
 }

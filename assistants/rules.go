@@ -9,6 +9,7 @@ import (
 
 	"parley/catalog"
 	"parley/fault"
+	"parley/toolbox"
 	"parley/value"
 )
 
@@ -244,19 +245,25 @@ func (j *judgement) phoneNumber() {
 	}
 }
 
-func (j *judgement) tool(key string, t Tool) {
-	switch s := t.Spec.(type) {
-	case *WarmCallTransfer:
-		if n, ok := j.numbers[s.OutboundPhoneID]; !ok || n.CallerID() {
-			j.unknown(key + ".outbound_phone_id")
+// tool checks what a tool names: a number that can be called from, another assistant of the account.
+func (j *judgement) tool(key string, t toolbox.Tool) {
+	spec, ok := t.Spec.(toolbox.Needs)
+	if !ok {
+		return
+	}
+	for _, n := range spec.Needs() {
+		at := key + "." + n.Key
+		if n.Assistant == nil {
+			if x, owned := j.numbers[n.Number]; !owned || x.CallerID() {
+				j.unknown(at)
+			}
+			continue
 		}
-	case *AssistantTransfer:
-		id, ok := j.assistants[s.AssistantID]
-		switch {
-		case ok && id == j.self:
-			j.say(key+".assistant_id", saySelf)
-		case !ok:
-			j.unknown(key + ".assistant_id")
+		switch id, known := j.assistants[*n.Assistant]; {
+		case known && id == j.self:
+			j.say(at, saySelf)
+		case !known:
+			j.unknown(at)
 		}
 	}
 }

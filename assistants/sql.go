@@ -74,7 +74,7 @@ func (s *Assistants) open(r row) (Assistant, error) {
 	if a.LabelIDs, err = idList(r.Labels); err != nil {
 		return a, err
 	}
-	return a, s.eachKey(a.Tools, s.unseal)
+	return a, a.Tools.EachSecret(s.unseal)
 }
 
 // idList reads a list such as "1:17,0:3" in the order of the positions: sorting here is cheaper than in every query.
@@ -105,27 +105,12 @@ func idList(list *string) ([]int64, error) {
 
 // document is the stored form of the fields: calendar keys sealed.
 func (s *Assistants) document(f Settings) (string, error) {
-	f.Tools = f.Tools.clone()
-	if err := s.eachKey(f.Tools, s.seal); err != nil {
-		return "", err
+	f.Tools = f.Tools.Clone()
+	if err := f.Tools.EachSecret(s.seal); err != nil {
+		return "", fmt.Errorf("seal: %w", err)
 	}
 	b, err := value.Marshal(f)
 	return string(b), err
-}
-
-func (s *Assistants) eachKey(ts Tools, do func(string) (string, error)) error {
-	for _, t := range ts {
-		spec, ok := t.Spec.(*CalendarIntegration)
-		if !ok {
-			continue
-		}
-		key, err := do(spec.APIKey)
-		if err != nil {
-			return fmt.Errorf("calendar key: %w", err)
-		}
-		spec.APIKey = key
-	}
-	return nil
 }
 
 func (s *Assistants) seal(key string) (string, error) { return s.box.Seal([]byte(key)) }

@@ -3,6 +3,7 @@ package assistants
 import (
 	"encoding/json"
 	"fmt"
+	"parley/toolbox"
 	"reflect"
 	"strings"
 	"testing"
@@ -139,7 +140,7 @@ func TestCalendarKeyIsSealedAndKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return a.Tools[0].Spec.(*CalendarIntegration).APIKey
+		return a.Tools[0].Spec.(*toolbox.CalendarIntegration).APIKey
 	}
 	var stored string
 	if err := l.d.Get(t.Context(), &stored, `SELECT settings FROM assistants WHERE id = $1`, id); err != nil || !strings.Contains(stored, `"sealed:cal_live_9876"`) {

@@ -82,7 +82,7 @@ func (s *Assistants) versions(ctx context.Context, q db.Q, of Assistant, where s
 		if v.Settings, err = s.memo.fields(r.Settings); err != nil {
 			return nil, fmt.Errorf("version %d: %w", r.N, err)
 		}
-		if err := s.eachKey(v.Tools, s.unseal); err != nil {
+		if err := v.Tools.EachSecret(s.unseal); err != nil {
 			return nil, err
 		}
 		out[i] = v

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"parley/catalog"
+	"parley/toolbox"
 	"parley/value"
 )
 
@@ -109,19 +110,15 @@ func (j *judgement) warnPending() {
 func (j *judgement) warnTools() {
 	for i, t := range j.in.To.Tools {
 		key := j.at("tools", i)
-		switch s := t.Spec.(type) {
-		case *AssistantTransfer:
+		switch t.Channels() {
+		case 0:
+			j.note(key, warnPending)
+		case toolbox.Chats:
 			j.note(key, warnChats)
-		case *CallTransfer:
-			j.note(key, warnPending)
-		case *WarmCallTransfer:
-			j.note(key, warnPending)
-			if s.CustomCallerID != nil && s.CallerIDMode != "custom" {
-				j.note(key+".custom_caller_id", "Stored, but used only when caller_id_mode is custom.")
-			}
-		case *CalendarIntegration:
-			if s.CustomEndpoint != nil && s.Endpoint != "custom" {
-				j.note(key+".calendar_custom_endpoint", "Stored, but used only when calendar_endpoint is custom.")
+		}
+		if spec, ok := t.Spec.(toolbox.Unused); ok {
+			for field, sentence := range spec.Unused() {
+				j.note(key+"."+field, sentence)
 			}
 		}
 	}

@@ -4,7 +4,6 @@ package calendar
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -45,25 +44,19 @@ func (c *Calendar) Close() {
 	c.theirs.CloseIdleConnections()
 }
 
-// tool is a calendar_integration tool with its key open.
-type tool struct {
-	Key            string `json:"calendar_api_key"`
-	Event          string `json:"calendar_event_slug"`
-	Team           string `json:"calendar_team_slug"`
-	Endpoint       string `json:"calendar_endpoint"`
-	CustomEndpoint string `json:"calendar_custom_endpoint"`
-	Fields         []struct {
-		Slug string `json:"slug"`
-	} `json:"calendar_booking_fields"`
+// Setup is where to look and to book, and with which key.
+type Setup struct {
+	Key            string
+	Event          string // the slug of the kind of event
+	Team           string // slug; empty for a person's own calendar
+	Endpoint       string // us, eu or custom
+	CustomEndpoint string
+	Fields         []string // slugs of the questions of the booking form
 }
 
-// Run carries out check_availability or book_appointment of a tool in a time zone. What went wrong is an error in words
+// Run carries out check_availability or book_appointment in a time zone. What went wrong is an error in words
 // for the model; it never holds the key.
-func (c *Calendar) Run(ctx context.Context, raw json.RawMessage, function string, args map[string]any, zone *time.Location) (any, error) {
-	var t tool
-	if err := json.Unmarshal(raw, &t); err != nil {
-		return nil, errors.New("the calendar is not set up")
-	}
+func (c *Calendar) Run(ctx context.Context, t Setup, function string, args map[string]any, zone *time.Location) (any, error) {
 	if function == "book_appointment" {
 		return c.book(ctx, t, args, zone)
 	}
@@ -84,7 +77,7 @@ type Day struct {
 	Starts  []string `json:"starts"` // RFC 3339 in the time zone
 }
 
-func (c *Calendar) check(ctx context.Context, t tool, args map[string]any, zone *time.Location) (Free, error) {
+func (c *Calendar) check(ctx context.Context, t Setup, args map[string]any, zone *time.Location) (Free, error) {
 	from, err := day(args, "date_from", zone)
 	if err != nil {
 		return Free{}, err
@@ -128,7 +121,7 @@ type Booked struct {
 	Location string `json:"location,omitempty"`
 }
 
-func (c *Calendar) book(ctx context.Context, t tool, args map[string]any, zone *time.Location) (Booked, error) {
+func (c *Calendar) book(ctx context.Context, t Setup, args map[string]any, zone *time.Location) (Booked, error) {
 	start, err := moment(text(args["start"]), zone)
 	if err != nil {
 		return Booked{}, err
@@ -144,11 +137,11 @@ func (c *Calendar) book(ctx context.Context, t tool, args map[string]any, zone *
 		who.Phone = phone
 	}
 	answers := map[string]any{}
-	for _, f := range t.Fields {
-		switch v := args[f.Slug]; {
-		case f.Slug == "start" || f.Slug == "name" || f.Slug == "email" || f.Slug == "phone" || v == nil || v == "":
+	for _, slug := range t.Fields {
+		switch v := args[slug]; {
+		case slug == "start" || slug == "name" || slug == "email" || slug == "phone" || v == nil || v == "":
 		default:
-			answers[f.Slug] = v
+			answers[slug] = v
 		}
 	}
 	// Once it is sent the booking is made, whether or not somebody still waits for the answer.

@@ -69,7 +69,24 @@ func run(t *testing.T, c *Calendar, zone *time.Location, tool, function, args st
 	if err := json.Unmarshal([]byte(args), &given); err != nil {
 		return "", err
 	}
-	value, err := c.Run(t.Context(), json.RawMessage(tool), function, given, zone)
+	var in struct {
+		Key            string `json:"calendar_api_key"`
+		Event          string `json:"calendar_event_slug"`
+		Team           string `json:"calendar_team_slug"`
+		Endpoint       string `json:"calendar_endpoint"`
+		CustomEndpoint string `json:"calendar_custom_endpoint"`
+		Fields         []struct {
+			Slug string `json:"slug"`
+		} `json:"calendar_booking_fields"`
+	}
+	if err := json.Unmarshal([]byte(tool), &in); err != nil {
+		return "", err
+	}
+	setup := Setup{Key: in.Key, Event: in.Event, Team: in.Team, Endpoint: in.Endpoint, CustomEndpoint: in.CustomEndpoint}
+	for _, f := range in.Fields {
+		setup.Fields = append(setup.Fields, f.Slug)
+	}
+	value, err := c.Run(t.Context(), setup, function, given, zone)
 	if err != nil {
 		return "", err
 	}

@@ -29,7 +29,7 @@ const mostRead = 1 << 20 // bytes of an answer
 type account struct{ base, key string }
 
 // base is where the tool's calendar is, and the client that may go there.
-func (c *Calendar) base(t tool) (string, *http.Client) {
+func (c *Calendar) base(t Setup) (string, *http.Client) {
 	base, client := c.us, c.ours
 	switch t.Endpoint {
 	case "eu":
@@ -41,7 +41,7 @@ func (c *Calendar) base(t tool) (string, *http.Client) {
 }
 
 // slots are the free ones from a moment up to another, in order.
-func (c *Calendar) slots(ctx context.Context, t tool, from, to time.Time, zone *time.Location) ([]time.Time, error) {
+func (c *Calendar) slots(ctx context.Context, t Setup, from, to time.Time, zone *time.Location) ([]time.Time, error) {
 	q := url.Values{"eventTypeSlug": {t.Event}, "start": {utc(from)}, "end": {utc(to.Add(-time.Second))}, "timeZone": {zone.String()}}
 	scope, err := c.scope(ctx, t)
 	if err != nil {
@@ -90,7 +90,7 @@ type attendee struct {
 	Phone    string `json:"phoneNumber,omitempty"`
 }
 
-func (c *Calendar) reserve(ctx context.Context, t tool, start time.Time, who attendee, answers map[string]any, zone *time.Location) (Booked, error) {
+func (c *Calendar) reserve(ctx context.Context, t Setup, start time.Time, who attendee, answers map[string]any, zone *time.Location) (Booked, error) {
 	body := map[string]any{"start": utc(start), "eventTypeSlug": t.Event, "attendee": who}
 	scope, err := c.scope(ctx, t)
 	if err != nil {
@@ -137,7 +137,7 @@ func (c *Calendar) reserve(ctx context.Context, t tool, start time.Time, who att
 }
 
 // scope names the team of the event type, or else the person the key belongs to.
-func (c *Calendar) scope(ctx context.Context, t tool) (map[string]string, error) {
+func (c *Calendar) scope(ctx context.Context, t Setup) (map[string]string, error) {
 	if t.Team != "" {
 		return map[string]string{"teamSlug": t.Team}, nil
 	}
@@ -189,7 +189,7 @@ func (r refused) Error() string {
 }
 
 // ask makes a request and reads data of the answer.
-func (c *Calendar) ask(ctx context.Context, t tool, method, path, version string, body, data any) error {
+func (c *Calendar) ask(ctx context.Context, t Setup, method, path, version string, body, data any) error {
 	base, client := c.base(t)
 	var payload io.Reader
 	if body != nil {

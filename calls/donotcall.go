@@ -27,10 +27,12 @@ func (c *Calls) Block(ctx context.Context, owner accounts.ID, phone, reason stri
 		if err != nil {
 			return fmt.Errorf("block number: %w", err)
 		}
-		if c.beside.Blocked == nil {
-			return nil
+		for _, f := range c.blocked {
+			if err := f(ctx, tx, owner, phone); err != nil {
+				return err
+			}
 		}
-		return c.beside.Blocked(ctx, tx, owner, phone)
+		return nil
 	})
 	return b, err
 }

@@ -2,13 +2,13 @@ package chats
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 
 	"parley/agent"
 	"parley/assistants"
 	"parley/placeholders"
+	"parley/toolbox"
 	"parley/value"
 )
 
@@ -96,28 +96,20 @@ func wanted(a assistants.Assistant) []agent.Field {
 
 // functions are what the speaker may do in a chat: three of the built-in tools, the mid-call tools, the search.
 func (s *Chats) functions(ctx context.Context, c Conversation, a assistants.Assistant, v placeholders.Values, t *thought, greeting *[]string) ([]agent.Function, error) {
-	raw, err := a.RuntimeTools()
-	if err != nil {
-		return nil, err
-	}
-	tools, err := agent.ParseBuiltIns(raw)
-	if err != nil {
-		return nil, err
-	}
-	effects := agent.Effects{
+	channel := toolbox.Channel{
 		EndCall: func(context.Context) error { t.then.End = true; return nil },
-		SwitchTo: func(ctx context.Context, tool agent.BuiltIn) error {
+		SwitchTo: func(ctx context.Context, tool *toolbox.AssistantTransfer) error {
 			said, err := s.handOver(ctx, c, v, t, tool)
 			*greeting = append(*greeting, said...)
 			return err
 		},
 	}
 	if s.mind.Calendar != nil {
-		effects.Calendar = func(ctx context.Context, tool agent.BuiltIn, function string, args map[string]any) (any, error) {
+		channel.Calendar = func(ctx context.Context, tool *toolbox.CalendarIntegration, function string, args map[string]any) (any, error) {
 			return s.mind.Calendar(ctx, a, tool, function, args)
 		}
 	}
-	out := agent.BuiltIns(tools, effects, v, s.db.Now().In(a.Location()))
+	out := a.Tools.Functions(toolbox.Scene{Channel: channel, Values: v, Now: s.db.Now().In(a.Location())})
 	if s.mind.Tools != nil {
 		custom, err := s.mind.Tools(ctx, a, v)
 		if err != nil {
@@ -132,11 +124,7 @@ func (s *Chats) functions(ctx context.Context, c Conversation, a assistants.Assi
 }
 
 // handOver makes another assistant the speaker and returns what is said about it.
-func (s *Chats) handOver(ctx context.Context, c Conversation, v placeholders.Values, t *thought, tool agent.BuiltIn) ([]string, error) {
-	var spec assistants.AssistantTransfer
-	if err := json.Unmarshal(tool.Raw, &spec); err != nil {
-		return nil, err
-	}
+func (s *Chats) handOver(ctx context.Context, c Conversation, v placeholders.Values, t *thought, spec *toolbox.AssistantTransfer) ([]string, error) {
 	if c.switches+t.then.Switches >= maxSwitches {
 		return nil, errors.New("this conversation was handed over too often")
 	}

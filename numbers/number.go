@@ -91,18 +91,15 @@ type Config struct {
 	Countries []string // where numbers may be bought, ISO 3166-1 alpha-2
 	Node      string   // names this process among those that share the database
 	Phones    Policy   // where codes may be sent
-
-	// Detached lets go of a number that leaves its account, in the transaction that releases it; nil = nothing hangs on it.
-	Detached func(ctx context.Context, tx *db.Tx, owner accounts.ID, number ID) error
-	// Changed is told of a change of a number after its commit; may be nil.
-	Changed func(owner accounts.ID, id ID)
 }
 
 // Numbers is the room.
 type Numbers struct {
-	db      *db.DB
-	cfg     Config
-	waiting time.Duration // how long a purchase may keep its buyer waiting
+	db       *db.DB
+	cfg      Config
+	detaches []func(ctx context.Context, tx *db.Tx, owner accounts.ID, number ID) error
+	changed  []func(accounts.ID, ID)
+	waiting  time.Duration // how long a purchase may keep its buyer waiting
 }
 
 // New opens the room and registers its jobs.
@@ -123,15 +120,23 @@ func New(d *db.DB, cfg Config) *Numbers {
 	return n
 }
 
+// OnDetach lets another room let go of a number that leaves its account, in the transaction that releases it.
+func (n *Numbers) OnDetach(f func(ctx context.Context, tx *db.Tx, owner accounts.ID, number ID) error) {
+	n.detaches = append(n.detaches, f)
+}
+
+// OnChange is called after a change of a number was committed.
+func (n *Numbers) OnChange(f func(accounts.ID, ID)) { n.changed = append(n.changed, f) }
+
 func (n *Numbers) tell(owner accounts.ID, id ID) {
-	if n.cfg.Changed != nil {
-		n.cfg.Changed(owner, id)
+	for _, f := range n.changed {
+		f(owner, id)
 	}
 }
 
 func (n *Numbers) detach(ctx context.Context, tx *db.Tx, x Number) error {
-	if n.cfg.Detached != nil {
-		if err := n.cfg.Detached(ctx, tx, x.Owner, x.ID); err != nil {
+	for _, f := range n.detaches {
+		if err := f(ctx, tx, x.Owner, x.ID); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"parley/calls"
 	"parley/catalog"
 	"parley/placeholders"
+	"parley/toolbox"
 	"parley/value"
 	"parley/voice"
 )
@@ -190,7 +191,7 @@ func configOf(a assistants.Assistant, v placeholders.Values) voice.Config {
 		c.Fillers = &voice.Fillers{Positive: f.Positive, Negative: f.Negative, Question: f.Question, Neutral: f.Neutral}
 	}
 	for _, t := range a.Tools {
-		if k, ok := t.Spec.(*assistants.CollectKeypad); ok {
+		if k, ok := t.Spec.(*toolbox.CollectKeypad); ok {
 			c.Keypad = &voice.Keypad{Timeout: seconds(k.Timeout), Stop: k.StopKey[0]}
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	"parley/numbers"
 	"parley/recordings"
 	"parley/safe"
+	"parley/toolbox"
 	"parley/tools"
 	"parley/value"
 	"parley/voice"
@@ -100,7 +101,7 @@ type Deps struct {
 	// Search finds passages of an assistant's knowledgebase; nil = nothing is ever found.
 	Search func(ctx context.Context, a assistants.Assistant, query string) ([]agent.Passage, error)
 	// Calendar carries out a function of a calendar_integration tool; nil = they are not offered.
-	Calendar       func(ctx context.Context, a assistants.Assistant, t agent.BuiltIn, function string, args map[string]any) (any, error)
+	Calendar       func(ctx context.Context, a assistants.Assistant, t *toolbox.CalendarIntegration, function string, args map[string]any) (any, error)
 	Node           string         // names this process among those that share the database
 	Home           string         // scheme and host of links to recordings
 	Currency       string         // of costs

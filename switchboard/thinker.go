@@ -11,6 +11,7 @@ import (
 	"parley/calendar"
 	"parley/calls"
 	"parley/placeholders"
+	"parley/toolbox"
 	"parley/tools"
 	"parley/value"
 	"parley/voice"
@@ -25,20 +26,13 @@ type thinker struct {
 	call      calls.Call
 	values    placeholders.Values
 	engine    agent.Engine
-	built     []agent.BuiltIn
 	custom    []tools.Tool
 }
 
 func (s *Switchboard) thinker(a assistants.Assistant, l *live, v placeholders.Values, e agent.Engine) (*thinker, error) {
 	m := &thinker{board: s, live: l, assistant: a, call: l.call, values: v, engine: e}
-	raw, err := a.RuntimeTools()
-	if err != nil {
-		return nil, err
-	}
-	if m.built, err = agent.ParseBuiltIns(raw); err != nil {
-		return nil, err
-	}
 	if s.Tools != nil && len(a.ToolIDs) > 0 {
+		var err error
 		if m.custom, err = s.Tools.Of(s.ctx, a.Owner, a.ToolIDs); err != nil {
 			return nil, err
 		}
@@ -85,7 +79,7 @@ func (m *thinker) turn(q voice.Thinking, endCall func(context.Context) error) *a
 		Prompt: agent.Prompt{Text: a.SystemPrompt, Values: m.values, Language: q.Language, Spoken: true, Notes: q.Notes,
 			Now: m.board.DB.Now().In(a.Location())},
 	}
-	t.Functions = agent.BuiltIns(m.built, m.effects(endCall), m.values, t.Prompt.Now)
+	t.Functions = a.Tools.Functions(toolbox.Scene{Channel: m.channel(endCall), Values: m.values, Now: t.Prompt.Now})
 	for _, c := range m.custom {
 		t.Functions = append(t.Functions, m.function(c))
 	}
@@ -105,9 +99,9 @@ func (m *thinker) turn(q voice.Thinking, endCall func(context.Context) error) *a
 	return t
 }
 
-// effects are what built-in tools can do in a call.
-func (m *thinker) effects(endCall func(context.Context) error) agent.Effects {
-	e := agent.Effects{EndCall: endCall, SendDigits: m.live.sendDigits}
+// channel is what built-in tools can do in a call.
+func (m *thinker) channel(endCall func(context.Context) error) toolbox.Channel {
+	e := toolbox.Channel{EndCall: endCall, SendDigits: m.live.sendDigits}
 	if m.board.Calendar != nil {
 		e.Calendar = m.calendar
 	}
@@ -115,7 +109,7 @@ func (m *thinker) effects(endCall func(context.Context) error) agent.Effects {
 }
 
 // calendar carries a function of a calendar out; what was booked stays with the call.
-func (m *thinker) calendar(ctx context.Context, t agent.BuiltIn, function string, args map[string]any) (any, error) {
+func (m *thinker) calendar(ctx context.Context, t *toolbox.CalendarIntegration, function string, args map[string]any) (any, error) {
 	found, err := m.board.Calendar(ctx, m.assistant, t, function, args)
 	if b, ok := found.(calendar.Booked); ok && err == nil {
 		kept := []value.Scalar{{Name: "booking_uid", Value: b.UID}, {Name: "booking_start", Value: b.Start}, {Name: "booking_status", Value: b.Status}}
@@ -154,10 +148,9 @@ func hints(a assistants.Assistant) []string {
 	if a.Type == "outbound" {
 		out = append(out, pickup.Sentences(a.Language())...)
 	}
-	if raw, err := a.RuntimeTools(); err == nil {
-		built, _ := agent.ParseBuiltIns(raw) // what cannot be read is said when the call begins
-		for _, t := range built {
-			out = append(out, t.Description)
+	for _, t := range a.Tools {
+		if about := t.Spec.About(); about != "" {
+			out = append(out, about)
 		}
 	}
 	for _, f := range a.PostCallSchema {

@@ -13,6 +13,7 @@ import (
 	"parley/calls"
 	"parley/db"
 	"parley/db/dbtest"
+	"parley/toolbox"
 	"parley/voice"
 )
 
@@ -39,12 +40,9 @@ func TestCalendarInCalls(t *testing.T) {
 		if offered() != nil {
 			t.Error("offered without a calendar")
 		}
-		l.Calendar = func(_ context.Context, _ assistants.Assistant, b agent.BuiltIn, function string, args map[string]any) (any, error) {
-			var tool struct {
-				Key string `json:"calendar_api_key"`
-			}
-			if json.Unmarshal(b.Raw, &tool) != nil || tool.Key != "k" || function != "book_appointment" || args["name"] != "Mia" {
-				t.Errorf("%s %s %v", b.Raw, function, args)
+		l.Calendar = func(_ context.Context, _ assistants.Assistant, b *toolbox.CalendarIntegration, function string, args map[string]any) (any, error) {
+			if b.APIKey != "k" || function != "book_appointment" || args["name"] != "Mia" {
+				t.Errorf("%+v %s %v", b, function, args)
 			}
 			return calendar.Booked{Status: "accepted", UID: "b7", Start: "2027-03-02T10:00:00+01:00"}, nil
 		}

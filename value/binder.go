@@ -26,3 +26,9 @@ type Binder interface {
 
 // Unknown in an input struct receives what stands at the top level of the body and the struct does not know.
 type Unknown []Member
+
+// Variant is one form of an element of a list whose "type" says which fields it has.
+type Variant struct {
+	Name   string // the value of "type"
+	Fields any    // a pointer to the struct of the other fields
+}

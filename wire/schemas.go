@@ -55,6 +55,9 @@ func (s *schemas) input(t *typ) object {
 	if d, ok := reflect.New(orAny(t.t)).Interface().(Schemed); ok {
 		return clone(d.JSONSchema())
 	}
+	if o, ok := s.inputVariants(orAny(t.t)); ok {
+		return o
+	}
 	switch t.kind {
 	case kString:
 		return object{"type": "string"}

@@ -28,6 +28,9 @@ func (s *schemas) out(t reflect.Type) object {
 	if d, ok := reflect.New(t).Interface().(Schemed); ok {
 		return clone(d.JSONSchema())
 	}
+	if o, ok := s.outVariants(t); ok {
+		return o
+	}
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Marshaler]()) {
 		return object{}
 	}

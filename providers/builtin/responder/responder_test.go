@@ -16,6 +16,7 @@ import (
 
 	"parley/agent"
 	"parley/providers/builtin/responder"
+	"parley/toolbox"
 )
 
 var update = flag.Bool("update", false, "rewrite what the dialogues answer")
@@ -34,7 +35,7 @@ type scene struct {
 	prompt   string
 	language string
 	tools    []agent.Function
-	builtIns []agent.BuiltIn
+	builtIns toolbox.Tools
 	docs     []agent.Passage
 	inPrompt bool
 	wanted   []agent.Field
@@ -68,12 +69,13 @@ func load(t *testing.T, file string) *scene {
 				},
 			})
 		case "@end":
-			s.builtIns = append(s.builtIns, agent.BuiltIn{Type: "end_call"})
+			s.builtIns = append(s.builtIns, toolbox.Tool{Type: "end_call", Spec: &toolbox.EndCall{Description: "Use when the matter is settled and goodbyes were said."}})
 		case "@transfer":
 			s.transfer = rest
-			s.builtIns = append(s.builtIns, agent.BuiltIn{Type: "call_transfer", PhoneNumber: "+4930111111"})
+			s.builtIns = append(s.builtIns, toolbox.Tool{Type: "call_transfer", Spec: &toolbox.CallTransfer{PhoneNumber: "+4930111111",
+				Description: "Use when the caller asks for a person or the matter needs one."}})
 		case "@dtmf":
-			s.builtIns = append(s.builtIns, agent.BuiltIn{Type: "dtmf_input"})
+			s.builtIns = append(s.builtIns, toolbox.Tool{Type: "dtmf_input", Spec: &toolbox.DTMFInput{Description: "Use to press keys in an automated phone menu."}})
 		case "@doc":
 			s.docs = append(s.docs, agent.Passage{DocumentID: int64(len(s.docs) + 1), Document: part[0], Text: part[1]})
 		case "@prompt-mode":
@@ -102,11 +104,11 @@ func (s *scene) turn(history []agent.Message, instruction string) *agent.Turn {
 	if instruction != "" {
 		t.Purpose = agent.PurposeReengage
 	}
-	t.Functions = append(agent.BuiltIns(s.builtIns, agent.Effects{
+	t.Functions = append(s.builtIns.Functions(toolbox.Scene{Now: monday, Channel: toolbox.Channel{
 		EndCall:    func(context.Context) error { return nil },
-		Transfer:   func(context.Context, agent.BuiltIn, string) (string, error) { return s.transfer, nil },
+		Transfer:   func(context.Context, *toolbox.CallTransfer, string) (string, error) { return s.transfer, nil },
 		SendDigits: func(context.Context, string) error { return nil },
-	}, nil, monday), s.tools...)
+	}}), s.tools...)
 	switch {
 	case s.inPrompt:
 		t.Recall = search

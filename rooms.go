@@ -20,7 +20,8 @@ var May = []struct{ Room, Imports string }{
 	{"asks", "fault value safe db"},
 	{"blobs", ""},
 	{"events", "db"},
-	{"wire", "fault value db"},
+	{"once", "fault db"},
+	{"wire", "fault value once"},
 	{"audio", ""},
 	{"config", "value"},
 

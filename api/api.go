@@ -26,6 +26,7 @@ import (
 	"parley/knowledge"
 	"parley/messaging"
 	"parley/numbers"
+	"parley/once"
 	"parley/sim"
 	"parley/ssrf"
 	"parley/switchboard"
@@ -38,10 +39,10 @@ import (
 
 // Deps are the rooms that the handlers call and the few settings they need.
 type Deps struct {
-	DB      *db.DB
-	Guard   *ssrf.Guard
-	Blobs   blobs.Store
-	Records wire.Records // idempotent requests; nil = none are remembered
+	DB    *db.DB
+	Guard *ssrf.Guard
+	Blobs blobs.Store
+	Once  *once.Store // idempotent requests; nil = none are remembered
 
 	Accounts        *accounts.Accounts
 	Billing         *billing.Billing
@@ -112,7 +113,7 @@ func New(d Deps) *API {
 		Limits:       []wire.Limit{wire.PerKey(d.PerKeyPerMinute, time.Minute)},
 		Aliases:      d.FieldAliases,
 		Public:       func(raw string) bool { return a.Guard == nil || a.Guard.CheckURL(raw) == nil },
-		Origins:      d.CORSOrigins, Proxies: d.Proxies, Records: d.Records, Log: a.Log,
+		Origins:      d.CORSOrigins, Proxies: d.Proxies, Once: d.Once, Log: a.Log,
 		Away: db.Away, Observe: a.observer(),
 	}, a.table)
 	a.mux = a.beside()

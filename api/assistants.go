@@ -25,6 +25,9 @@ type newAssistantIn struct {
 	Unknown value.Unknown
 }
 
+// Meant is the assistant that is asked for.
+func (in *newAssistantIn) Meant() any { return assistants.Meant(in.Patch) }
+
 type assistantRef struct {
 	ID value.Ref `path:"id"`
 }

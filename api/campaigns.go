@@ -99,6 +99,16 @@ var newCampaign = campaigns.Settings{
 	Days: []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"},
 }
 
+// Meant is what a new campaign of this input is.
+func (in *campaignIn) Meant() any {
+	s := newCampaign
+	in.over(&s)
+	return struct {
+		Of       value.Opt[value.Ref]
+		Settings campaigns.Settings
+	}{in.Assistant, s}
+}
+
 // over puts what was sent into the settings.
 func (in *campaignIn) over(s *campaigns.Settings) {
 	s.Name, s.Timezone = in.Name.Or(s.Name), in.Timezone.Or(s.Timezone)

@@ -109,7 +109,7 @@ type verifiedCallerID struct {
 func (a *API) numberRoutes() []wire.Route {
 	return []wire.Route{
 		wire.On(errorsOnly, "GET /user/phone-numbers/search", 200, a.findNumbers, wire.Check(a.checkCountry)),
-		wire.On(errorsOnly, "POST /user/phone-numbers/purchase", 201, a.buyNumber, wire.Idempotent()),
+		wire.On(errorsOnly, "POST /user/phone-numbers/purchase", 201, a.buyNumber, wire.IdempotentOutside()),
 		wire.On(errorsOnly, "DELETE /user/phone-numbers/{id}", 200, a.releaseNumber),
 		wire.On(errorsOnly, "GET /user/phone-numbers/all", 200, a.allNumbers),
 		wire.On(errorsOnly, "GET /user/phone-numbers", 200, a.textingNumbers),

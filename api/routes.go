@@ -51,7 +51,7 @@ func (a *API) routes() []wire.Route {
 
 		wire.Section("WhatsApp", a.whatsappRoutes()...),
 
-		wire.Section("SMS", wire.On(messages, "POST /user/sms", 200, a.sendSMS, wire.Idempotent())),
+		wire.Section("SMS", wire.On(messages, "POST /user/sms", 200, a.sendSMS, wire.IdempotentOutside())),
 
 		wire.Section("Conversations", a.conversationRoutes()...),
 
@@ -134,7 +134,7 @@ func (a *API) conversationRoutes() []wire.Route {
 		wire.On(conversations, "GET /conversations/{uuid}", 200, a.conversation, wire.KeyOptional(), wire.OpenToOrigins(ofConversation)),
 		wire.Stream(conversations, "GET /conversations/{uuid}/stream", "text/event-stream", a.followConversation, wire.KeyOptional(),
 			wire.OpenToOrigins(ofStream)),
-		wire.On(conversations, "POST /conversations/{uuid}/messages", 200, a.chat, wire.KeyOptional(), wire.Idempotent(),
+		wire.On(conversations, "POST /conversations/{uuid}/messages", 200, a.chat, wire.KeyOptional(), wire.IdempotentOutside(),
 			wire.Find(a.findChat), wire.OpenToOrigins(ofMessage), wire.Limited(wire.PerAddress(30, time.Minute))),
 		wire.On(conversations, "POST /conversations/{uuid}/end", 200, a.endConversation, wire.KeyOptional(), wire.OpenToOrigins(ofConversation)),
 		wire.On(messages, "GET /user/conversations", 200, a.conversations),
@@ -142,7 +142,7 @@ func (a *API) conversationRoutes() []wire.Route {
 		wire.On(conversations, enable, 200, a.setAI(true), alsoEnable),
 		wire.On(conversations, disable, 200, a.setAI(false), alsoDisable),
 		wire.On(whatsapp.Saying(""), "POST /user/ai/generate-reply", 200, a.generateReply, wire.Alias("POST /ai/generate-reply"),
-			wire.Idempotent(), wire.Limited(wire.PerKey(60, time.Minute))),
+			wire.IdempotentOutside(), wire.Limited(wire.PerKey(60, time.Minute))),
 	}
 }
 
@@ -151,8 +151,8 @@ func (a *API) whatsappRoutes() []wire.Route {
 		wire.On(whatsapp, "GET /user/whatsapp/senders", 200, a.senders),
 		wire.On(whatsapp, "GET /user/whatsapp/senders/{senderId}/templates", 200, a.templates, wire.Find(a.findTemplates)),
 		wire.On(whatsapp, "GET /user/whatsapp/session-status", 200, a.sessionStatus),
-		wire.On(whatsapp, "POST /user/whatsapp/send", 200, a.sendTemplate, wire.Idempotent(), wire.Limited(a.sendRate("template"))),
-		wire.On(whatsapp, "POST /user/whatsapp/send-freeform", 200, a.sendFreeform, wire.Idempotent(), wire.Limited(a.sendRate("freeform"))),
+		wire.On(whatsapp, "POST /user/whatsapp/send", 200, a.sendTemplate, wire.IdempotentOutside(), wire.Limited(a.sendRate("template"))),
+		wire.On(whatsapp, "POST /user/whatsapp/send-freeform", 200, a.sendFreeform, wire.IdempotentOutside(), wire.Limited(a.sendRate("freeform"))),
 		wire.On(whatsapp, "POST /user/whatsapp/senders", 200, a.createSender),
 		wire.On(whatsapp, "PUT /user/whatsapp/senders/{id}", 200, a.updateSender, wire.Find(a.findSender)),
 		wire.On(whatsapp, "DELETE /user/whatsapp/senders/{id}", 200, a.deleteSender),

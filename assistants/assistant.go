@@ -218,12 +218,12 @@ func (s *Assistants) Create(ctx context.Context, owner accounts.ID, c Change) (A
 		if err := s.insert(ctx, tx, &a); err != nil {
 			return err
 		}
+		tx.After(func() { s.tell(owner, a.ID) })
 		return s.keepVersion(ctx, tx, a, c.By, nil)
 	})
 	if err != nil {
 		return Assistant{}, nil, err
 	}
-	s.tell(owner, a.ID)
 	return a, warned, nil
 }
 

@@ -101,9 +101,7 @@ func (j *judgement) apply() {
 		}
 		resetMode(&j.after, catalog.Mode(j.in.To.Mode), j.catalog)
 	}
-	widget := j.after.WidgetSettings
-	j.after = j.in.Over(j.after)
-	j.after.WidgetSettings = widgetTexts(value.Below(j.in, "widget_settings", j.in.To.WidgetSettings).Over(widget))
+	j.after = over(j.in, j.after)
 	if j.in.Null("webhook_url") && !j.in.To.IsWebhookActive {
 		j.after.IsWebhookActive = false
 	}
@@ -113,6 +111,16 @@ func (j *judgement) apply() {
 		j.note("secondary_language_ids", "The primary language is always understood and was left out of the list.")
 	}
 }
+
+// over is what a patch makes of settings whose mode stays.
+func over(in Patch, s Settings) Settings {
+	after := in.Over(s)
+	after.WidgetSettings = widgetTexts(value.Below(in, "widget_settings", in.To.WidgetSettings).Over(s.WidgetSettings))
+	return after
+}
+
+// Meant is the new assistant that a request asks for, but for what its mode decides.
+func Meant(in Patch) Settings { return over(in, defaults()) }
 
 // widgetTexts puts the built-in text where null was sent.
 func widgetTexts(w WidgetSettings) WidgetSettings {

@@ -88,7 +88,8 @@ type Entry struct {
 	Attachments []Attachment
 	At          time.Time
 
-	trace []agent.Message // what the model said and saw for it
+	trace        []agent.Message // what the model said and saw for it
+	ref, answers string          // of a request with a key: names the message, and in its answer the message again
 }
 
 // Attachment is a file that came with a message.

@@ -10,6 +10,7 @@ import (
 	"parley/accounts"
 	"parley/db"
 	"parley/fault"
+	"parley/once"
 	"parley/value"
 )
 
@@ -38,9 +39,16 @@ func (s *Chats) Answer(ctx context.Context, m Message) (Reply, error) {
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), replyTime)
 	defer stop()
-	entry, err := s.take(ctx, c.ID, m)
-	if err != nil {
+	entry, answer, err := s.made(ctx, c.ID)
+	switch {
+	case err != nil:
 		return Reply{}, err
+	case answer != nil:
+		return Reply{Entry: *answer}, nil
+	case entry == nil:
+		if entry, err = s.take(ctx, c.ID, m); err != nil {
+			return Reply{}, err
+		}
 	}
 	defer func() {
 		if err := s.leave(context.WithoutCancel(ctx), c.ID, entry.ID); err != nil {
@@ -50,12 +58,33 @@ func (s *Chats) Answer(ctx context.Context, m Message) (Reply, error) {
 	if err := s.await(ctx, c.ID, entry.ID); err != nil {
 		return Reply{}, unanswered(err)
 	}
-	return s.think(ctx, c.ID, entry.ID)
+	r, err := s.think(ctx, c.ID, entry.ID)
+	if err != nil && fault.Of(err).Kind != fault.Internal {
+		err = fault.Final(err) // what was said stays
+	}
+	return r, err
+}
+
+// made finds the message that an earlier try of the request stored, and its answer if it has one.
+func (s *Chats) made(ctx context.Context, id ID) (message, answer *Entry, err error) {
+	ref, again := once.Ref(ctx)
+	if !again {
+		return nil, nil, nil
+	}
+	both, err := s.entries(ctx, s.db, `conversation_id = $1 AND (ref = $2 OR answers = $2) ORDER BY id`, int64(id), ref)
+	if len(both) > 0 {
+		message = &both[0]
+	}
+	if len(both) > 1 {
+		answer = &both[1]
+	}
+	return message, answer, err
 }
 
 // take checks whether the message may be sent, and stores it.
-func (s *Chats) take(ctx context.Context, id ID, m Message) (e Entry, err error) {
-	err = s.db.Do(ctx, func(tx *db.Tx) error {
+func (s *Chats) take(ctx context.Context, id ID, m Message) (*Entry, error) {
+	var e Entry
+	err := s.db.Do(ctx, func(tx *db.Tx) error {
 		if err := s.lock(ctx, tx, id); err != nil {
 			return err
 		}
@@ -82,9 +111,13 @@ func (s *Chats) take(ctx context.Context, id ID, m Message) (e Entry, err error)
 			}
 		}
 		e = Entry{Role: User, Text: m.Text}
-		return s.append(ctx, tx, &c, &e, db.At(time.Now().Add(replyTime)))
+		e.ref, _ = once.Ref(ctx)
+		if err := s.append(ctx, tx, &c, &e, db.At(time.Now().Add(replyTime))); err != nil {
+			return err
+		}
+		return once.Begun(ctx, tx)
 	})
-	return e, err
+	return &e, err
 }
 
 // think makes, stores and delivers the answer to a message.
@@ -129,6 +162,7 @@ func (s *Chats) keep(ctx context.Context, c Conversation, t *thought) (Reply, er
 			return ErrEnded
 		}
 		r.Entry = Entry{Role: Assistant, Text: t.text, Uses: t.uses, trace: t.trace}
+		r.Entry.answers, _ = once.Ref(ctx)
 		if err := s.append(ctx, tx, &now, &r.Entry, 0); err != nil {
 			return err
 		}

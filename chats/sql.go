@@ -168,9 +168,9 @@ func (s *Chats) append(ctx context.Context, tx *db.Tx, c *Conversation, e *Entry
 		}
 	}
 	err := tx.Get(ctx, &e.ID, `
-		INSERT INTO conversation_entries (conversation_id, role, content, uses, trace, attachments, waits_until, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id`,
-		int64(c.ID), e.Role, e.Text, uses, trace, files, waitsUntil, db.At(e.At))
+		INSERT INTO conversation_entries (conversation_id, role, content, uses, trace, attachments, waits_until, created_at, ref, answers)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id`,
+		int64(c.ID), e.Role, e.Text, uses, trace, files, waitsUntil, db.At(e.At), text(e.ref), text(e.answers))
 	if err != nil {
 		return fmt.Errorf("insert entry: %w", err)
 	}
@@ -205,15 +205,18 @@ func (s *Chats) Last(ctx context.Context, q db.Q, id ID) (entry int64, err error
 
 // Since are the entries after another, oldest first.
 func (s *Chats) Since(ctx context.Context, q db.Q, id ID, entry int64) ([]Entry, error) {
+	return s.entries(ctx, q, `conversation_id = $1 AND id > $2 ORDER BY id`, int64(id), entry)
+}
+
+func (s *Chats) entries(ctx context.Context, q db.Q, rest string, args ...any) ([]Entry, error) {
 	var rows []entryRow
-	err := q.Select(ctx, &rows, `SELECT id, role, content, uses, trace, attachments, created_at FROM conversation_entries
-		WHERE conversation_id = $1 AND id > $2 ORDER BY id`, int64(id), entry)
+	err := q.Select(ctx, &rows, `SELECT id, role, content, uses, trace, attachments, created_at FROM conversation_entries WHERE `+rest, args...)
 	if err != nil {
 		return nil, fmt.Errorf("load history: %w", err)
 	}
 	out := make([]Entry, len(rows))
 	for i, r := range rows {
-		out[i] = Entry{r.ID, r.Role, r.Content, r.Uses.V, r.Attachments.V, r.CreatedAt.Time(), r.Trace.V}
+		out[i] = Entry{ID: r.ID, Role: r.Role, Text: r.Content, Uses: r.Uses.V, Attachments: r.Attachments.V, At: r.CreatedAt.Time(), trace: r.Trace.V}
 	}
 	return out, nil
 }

@@ -45,10 +45,19 @@ type DB struct {
 // Do runs fn in one transaction (BEGIN IMMEDIATE on SQLite). An error from fn, or a panic, rolls it back.
 // When another transaction was in the way it starts again, so fn must do nothing but read and write through tx,
 // or do it in [Tx.After]. Inside fn a query on the DB itself, instead of tx, may wait for ever.
+// Under the context of [DB.Together] it is a part of that transaction: an error takes back what fn did.
 func (d *DB) Do(ctx context.Context, fn func(tx *Tx) error) error {
+	if j := d.joint(ctx); j != nil {
+		return j.do(ctx, fn)
+	}
+	return d.retried(ctx, func() error { return d.once(ctx, fn) })
+}
+
+// retried runs a transaction again when another one was in its way.
+func (d *DB) retried(ctx context.Context, once func() error) error {
 	began := time.Now()
 	for try := 1; ; try++ {
-		err := d.once(ctx, fn)
+		err := once()
 		if err == nil || try == 5 || !d.dialect.again(err) || time.Since(began) > d.patience(ctx)/2 {
 			return err
 		}
@@ -68,14 +77,31 @@ func (d *DB) once(ctx context.Context, fn func(tx *Tx) error) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range tx.after {
+	tx.committed()
+	return nil
+}
+
+// committed runs what was to wait for the commit.
+func (t *Tx) committed() {
+	for _, f := range t.after {
 		f()
 	}
-	return nil
 }
 
 // transact runs fn in a transaction and commits it; the connection is free again when it returns.
 func (d *DB) transact(ctx context.Context, fn func(tx *Tx) error) (*Tx, error) {
+	tx, err := d.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.close()
+	if err := fn(tx); err != nil {
+		return nil, err
+	}
+	return tx, tx.commit(ctx)
+}
+
+func (d *DB) begin(ctx context.Context) (*Tx, error) {
 	tx := &Tx{db: d}
 	begin, stop := d.limited(ctx)
 	c, err := d.on(begin, d.write, func(ctx context.Context, c *sql.Conn) (err error) {
@@ -83,18 +109,21 @@ func (d *DB) transact(ctx context.Context, fn func(tx *Tx) error) (*Tx, error) {
 		return err
 	})
 	stop()
-	if err != nil {
-		return nil, d.judge(ctx, err)
-	}
-	defer c.Close()
-	defer tx.tx.Rollback() // no effect after a commit
-	if err := fn(tx); err != nil {
-		return nil, err
-	}
+	tx.conn = c
+	return tx, d.judge(ctx, err)
+}
+
+func (t *Tx) commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return err
 	}
-	return tx, d.judge(context.Background(), tx.tx.Commit())
+	return t.db.judge(context.Background(), t.tx.Commit())
+}
+
+// close frees the connection. What was not committed is rolled back.
+func (t *Tx) close() {
+	_ = t.tx.Rollback() // no effect after a commit
+	_ = t.conn.Close()
 }
 
 // Within runs fn in q when q is a transaction already, else in a new one.
@@ -110,6 +139,13 @@ func Within(ctx context.Context, q Q, fn func(tx *Tx) error) error {
 
 // Exec runs a statement in a transaction of its own.
 func (d *DB) Exec(ctx context.Context, query string, args ...any) (rows int64, err error) {
+	if j := d.joint(ctx); j != nil {
+		err = j.do(ctx, func(tx *Tx) (err error) {
+			rows, err = tx.Exec(ctx, query, args...)
+			return err
+		})
+		return rows, err
+	}
 	query = d.Words(query)
 	err = d.alone(ctx, d.write, func(ctx context.Context, c *sql.Conn) (err error) {
 		rows, err = exec(ctx, c, query, args)
@@ -120,12 +156,18 @@ func (d *DB) Exec(ctx context.Context, query string, args ...any) (rows int64, e
 
 // Get reads one row.
 func (d *DB) Get(ctx context.Context, dst any, query string, args ...any) error {
+	if j := d.joint(ctx); j != nil && (j.tx != nil || !reads(query)) {
+		return j.do(ctx, func(tx *Tx) error { return tx.Get(ctx, dst, query, args...) })
+	}
 	query = d.Words(query)
 	return d.alone(ctx, d.pool(query), func(ctx context.Context, c *sql.Conn) error { return get(ctx, c, dst, query, args) })
 }
 
 // Select reads all rows.
 func (d *DB) Select(ctx context.Context, dst any, query string, args ...any) error {
+	if j := d.joint(ctx); j != nil && (j.tx != nil || !reads(query)) {
+		return j.do(ctx, func(tx *Tx) error { return tx.Select(ctx, dst, query, args...) })
+	}
 	query = d.Words(query)
 	return d.alone(ctx, d.pool(query), func(ctx context.Context, c *sql.Conn) error {
 		return sqlscan.Select(ctx, c, dst, query, args...)
@@ -134,16 +176,18 @@ func (d *DB) Select(ctx context.Context, dst any, query string, args ...any) err
 
 // pool is where a query belongs: what may write (… RETURNING) goes to the writer.
 func (d *DB) pool(query string) *sql.DB {
-	if d.read == d.write {
-		return d.write
-	}
-	verb := strings.TrimLeft(query, " \t\n")
-	verb = strings.ToUpper(verb[:min(len(verb), len("EXPLAIN"))])
-	if strings.HasPrefix(verb, "SELECT") || verb == "EXPLAIN" ||
-		strings.HasPrefix(verb, "WITH") && !strings.Contains(strings.ToUpper(query), "RETURNING") {
+	if reads(query) {
 		return d.read
 	}
 	return d.write
+}
+
+// reads reports a query that cannot write.
+func reads(query string) bool {
+	verb := strings.TrimLeft(query, " \t\n")
+	verb = strings.ToUpper(verb[:min(len(verb), len("EXPLAIN"))])
+	return strings.HasPrefix(verb, "SELECT") || verb == "EXPLAIN" ||
+		strings.HasPrefix(verb, "WITH") && !strings.Contains(strings.ToUpper(query), "RETURNING")
 }
 
 // alone runs one statement on a connection that is free again afterwards.
@@ -224,6 +268,7 @@ func (d *DB) Close() error {
 // Tx is a running transaction.
 type Tx struct {
 	tx    *sql.Tx
+	conn  *sql.Conn
 	db    *DB
 	after []func()
 }

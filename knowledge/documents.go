@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -119,7 +120,11 @@ func (r *Room) CreateDocument(ctx context.Context, owner accounts.ID, base ID, n
 		LinkLimit: n.LinkLimit, CreatedAt: now, UpdatedAt: now, edition: 1}
 	if n.File != nil {
 		key := "documents/" + uuid.NewString()
-		if err := r.files.Put(ctx, key, n.File, "application/octet-stream"); err != nil {
+		err := r.lose(db.Apart(ctx), key)
+		if err == nil {
+			err = r.files.Put(ctx, key, n.File, "application/octet-stream")
+		}
+		if err != nil {
 			return Document{}, fault.Wrap(err, "", notStored)
 		}
 		out.blob, out.Filename, out.Size = &key, &n.Filename, &n.Size
@@ -216,12 +221,28 @@ func (r *Room) eraseFiles(ctx context.Context, tx *db.Tx, where string, arg any)
 	return r.jobs.Add(ctx, tx, jobs.New{Kind: jobErase, Args: keys})
 }
 
+// upload is longer than storing a document takes.
+const upload = time.Hour
+
+// lose has a file that is to be stored erased later, unless a document has it by then: a crash may come before that.
+func (r *Room) lose(ctx context.Context, key string) error {
+	return r.jobs.Add(ctx, r.db, jobs.New{Kind: jobErase, Args: []string{key}, RunAt: r.db.Now().Add(upload)})
+}
+
+// erase deletes files that no document has.
 func (r *Room) erase(ctx context.Context, j jobs.Job) error {
 	var keys []string
 	if err := j.Decode(&keys); err != nil {
 		return jobs.Never(err)
 	}
 	for _, k := range keys {
+		var used int
+		if err := r.db.Get(ctx, &used, `SELECT count(*) FROM documents WHERE blob = $1`, k); err != nil {
+			return err
+		}
+		if used > 0 {
+			continue
+		}
 		if err := r.files.Delete(ctx, k); err != nil {
 			return err
 		}

@@ -1,19 +1,21 @@
 package messaging
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/google/uuid"
 
 	"parley/assistants"
 	"parley/chats"
 	"parley/db"
 	"parley/fault"
 	"parley/jobs"
+	"parley/once"
 	"parley/value"
+
+	"github.com/google/uuid"
 )
 
 // draft is what a message brings into its conversation once the platform has accepted it.
@@ -34,7 +36,8 @@ func (m *Messaging) freeform(ctx context.Context, sender Sender, with contact, s
 // leaves a message that is "sending": a callback that names it completes it, and the job "messaging.abandoned" gives its
 // price back. So nothing is charged that was not sent, and nothing is charged twice.
 func (m *Messaging) deliver(ctx context.Context, msg Message, o Outgoing, rate string) (Receipted, error) {
-	msg.Ref = uuid.NewString()
+	key, _ := once.Ref(ctx)
+	msg.Ref = cmp.Or(key, uuid.NewString())
 	msg.Status = Sending
 	o.Ref = msg.Ref
 	if err := m.reserve(ctx, &msg, rate); err != nil {
@@ -76,6 +79,9 @@ func (m *Messaging) reserve(ctx context.Context, msg *Message, rate string) erro
 			}
 		}
 		if err := insertMessage(ctx, tx, msg); err != nil {
+			return err
+		}
+		if err := once.Begun(ctx, tx); err != nil {
 			return err
 		}
 		return m.Jobs.Add(ctx, tx, jobs.New{Kind: "messaging.abandoned", Args: abandonedArgs{Message: msg.ID}, RunAt: tx.Now().Add(abandonAfter)})
@@ -214,7 +220,7 @@ func (m *Messaging) host(ctx context.Context, tx *db.Tx, s Sender) (a assistants
 // refused gives the price back. Where a conversation exists already the failure is part of its story.
 func (m *Messaging) refused(ctx context.Context, msg Message, o Outgoing, cause error) error {
 	refusal, said := errors.AsType[*Refusal](cause)
-	err := m.DB.Do(ctx, func(tx *db.Tx) error {
+	err := once.Ending(ctx, m.DB, func(tx *db.Tx) error {
 		if err := m.Ledger.Release(ctx, tx, msg.Owner, msg.Ref); err != nil {
 			return err
 		}

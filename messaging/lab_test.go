@@ -48,6 +48,9 @@ func (p *platform) Send(_ context.Context, o messaging.Outgoing) (string, error)
 	return sid, nil
 }
 
+// Sent finds a message by its ref.
+func (p *platform) Sent(context.Context, messaging.Sender, string) (string, error) { return "", nil }
+
 func (p *platform) SMS(_ context.Context, from, to, _, ref string) (string, error) {
 	return p.Send(context.Background(), messaging.Outgoing{To: to, Ref: ref})
 }

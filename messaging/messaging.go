@@ -44,13 +44,21 @@ type Gateway interface {
 	Templates(ctx context.Context, s Sender) ([]TemplateState, error)
 	// Submit hands a new template in and returns its identifier there.
 	Submit(ctx context.Context, s Sender, t Template) (ref string, err error)
+	// Sent finds what was accepted under a ref when nobody heard the answer: its identifier, empty when nothing was, and
+	// ErrUntold when the platform cannot be asked.
+	Sent(ctx context.Context, s Sender, ref string) (sid string, err error)
 }
 
 // Texter carries SMS.
 type Texter interface {
+	// SentSMS does for a text what Gateway.Sent does for a message.
+	SentSMS(ctx context.Context, ref string) (sid string, err error)
 	// SMS sends a text and returns its identifier; a *Refusal when it was refused.
 	SMS(ctx context.Context, from, to, body, ref string) (sid string, err error)
 }
+
+// ErrUntold says that a platform does not tell what became of a message.
+var ErrUntold = errors.New("messaging: the platform cannot be asked for a message")
 
 // SenderState is what the platform says of a sender.
 type SenderState struct {
@@ -209,6 +217,12 @@ func (Nobody) Templates(context.Context, Sender) ([]TemplateState, error) { retu
 
 // Submit refuses.
 func (Nobody) Submit(context.Context, Sender, Template) (string, error) { return "", errNobodyThere }
+
+// Sent has nothing.
+func (Nobody) Sent(context.Context, Sender, string) (string, error) { return "", nil }
+
+// SentSMS has nothing.
+func (Nobody) SentSMS(context.Context, string) (string, error) { return "", nil }
 
 // SMS refuses.
 func (Nobody) SMS(context.Context, string, string, string, string) (string, error) {

@@ -29,6 +29,9 @@ type Receipted struct {
 
 // SendTemplate sends an approved template; the checks and their order are those of contract 11.5.
 func (m *Messaging) SendTemplate(ctx context.Context, owner int64, s Send) (Receipted, error) {
+	if r, found, err := m.made(ctx, owner); found || err != nil {
+		return r, err
+	}
 	sender, err := m.Sender(ctx, m.DB, owner, s.Sender)
 	if err != nil {
 		return Receipted{}, err
@@ -94,6 +97,9 @@ func online(sender Sender) error {
 
 // SendFreeform sends any text while the recipient's window is open (contract 11.6).
 func (m *Messaging) SendFreeform(ctx context.Context, owner, senderID int64, to, text string) (Receipted, error) {
+	if r, found, err := m.made(ctx, owner); found || err != nil {
+		return r, err
+	}
 	sender, err := m.Sender(ctx, m.DB, owner, senderID)
 	if err != nil {
 		return Receipted{}, err

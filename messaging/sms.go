@@ -1,15 +1,17 @@
 package messaging
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
 
-	"github.com/google/uuid"
-
 	"parley/db"
 	"parley/fault"
 	"parley/jobs"
+	"parley/once"
+
+	"github.com/google/uuid"
 )
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
@@ -31,6 +33,9 @@ type SMS struct {
 
 // SendSMS sends a text from an owned number; the checks are those of contract 12, in its order.
 func (m *Messaging) SendSMS(ctx context.Context, owner int64, from Number, known bool, to, body string) (SMS, error) {
+	if s, found, err := m.textMade(ctx, owner); found || err != nil {
+		return s, err
+	}
 	bad := func(sentence string) error { return fault.New(fault.Malformed, "", "%s", sentence) }
 	switch {
 	case !known:
@@ -44,7 +49,9 @@ func (m *Messaging) SendSMS(ctx context.Context, owner int64, from Number, known
 	case !m.Phones.Allows(to):
 		return SMS{}, bad("Texts to this destination are not allowed.")
 	}
-	s := SMS{Owner: owner, From: from.Phone, To: to, Body: body, Segments: Segments(body), Ref: uuid.NewString(), Status: "sending"}
+	s := SMS{Owner: owner, From: from.Phone, To: to, Body: body, Segments: Segments(body), Status: "sending"}
+	key, _ := once.Ref(ctx)
+	s.Ref = cmp.Or(key, uuid.NewString())
 	s.Price = int64(s.Segments) * m.Prices.SMS(to)
 	err := m.DB.Do(ctx, func(tx *db.Tx) error {
 		if err := m.Ledger.Hold(ctx, tx, owner, s.Ref, s.Price); err != nil {
@@ -59,6 +66,9 @@ func (m *Messaging) SendSMS(ctx context.Context, owner int64, from Number, known
 		if err != nil {
 			return err
 		}
+		if err := once.Begun(ctx, tx); err != nil {
+			return err
+		}
 		return m.Jobs.Add(ctx, tx, jobs.New{Kind: "messaging.abandoned", Args: abandonedArgs{SMS: s.ID}, RunAt: tx.Now().Add(abandonAfter)})
 	})
 	if err != nil {
@@ -71,25 +81,33 @@ func (m *Messaging) SendSMS(ctx context.Context, owner int64, from Number, known
 }
 
 func (m *Messaging) smsDone(ctx context.Context, s SMS, sid string, cause error) (SMS, error) {
-	s.Status, s.SID = "queued", &sid
 	if cause != nil {
-		s.Status, s.SID = "failed", nil
+		return m.smsRefused(ctx, s, cause)
 	}
+	s.Status, s.SID = "queued", &sid
 	err := m.DB.Do(ctx, func(tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `UPDATE sms SET status = $1, sid = $2 WHERE id = $3`, s.Status, s.SID, s.ID); err != nil {
 			return err
 		}
-		if cause != nil {
-			return m.Ledger.Release(ctx, tx, s.Owner, s.Ref)
-		}
 		return m.Ledger.Settle(ctx, tx, s.Owner, s.Ref, "sms", s.Price, nil)
 	})
-	if err == nil && cause != nil {
-		text := "The carrier did not answer."
-		if r, ok := errors.AsType[*Refusal](cause); ok {
-			text = r.Message
-		}
-		return s, fault.Final((&fault.Fault{Kind: fault.Internal, Message: "The SMS could not be sent. Try again in a moment.", Cause: cause}).With("error", text))
-	}
 	return s, err
+}
+
+func (m *Messaging) smsRefused(ctx context.Context, s SMS, cause error) (SMS, error) {
+	s.Status = "failed"
+	err := once.Ending(ctx, m.DB, func(tx *db.Tx) error {
+		if _, err := tx.Exec(ctx, `UPDATE sms SET status = $1 WHERE id = $2`, s.Status, s.ID); err != nil {
+			return err
+		}
+		return m.Ledger.Release(ctx, tx, s.Owner, s.Ref)
+	})
+	if err != nil {
+		return s, err
+	}
+	text := "The carrier did not answer."
+	if r, ok := errors.AsType[*Refusal](cause); ok {
+		text = r.Message
+	}
+	return s, fault.Final((&fault.Fault{Kind: fault.Internal, Message: "The SMS could not be sent. Try again in a moment.", Cause: cause}).With("error", text))
 }

@@ -1,17 +1,19 @@
 package numbers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"time"
 
-	"github.com/google/uuid"
-
 	"parley/accounts"
 	"parley/db"
 	"parley/fault"
 	"parley/jobs"
+	"parley/once"
+
+	"github.com/google/uuid"
 )
 
 // Search lists what the carrier offers in a country. contains filters by digits; a country nothing is sold in has nothing.
@@ -45,6 +47,10 @@ const (
 
 // Buy buys a number and waits until it belongs to the account or the money is on its way back.
 func (n *Numbers) Buy(ctx context.Context, owner accounts.ID, number string) (Number, error) {
+	key, again := once.Ref(ctx)
+	if again {
+		return n.resume(ctx, owner, key)
+	}
 	if !strict.MatchString(number) {
 		return Number{}, errUnreadable
 	}
@@ -52,11 +58,24 @@ func (n *Numbers) Buy(ctx context.Context, owner accounts.ID, number string) (Nu
 	if err != nil {
 		return Number{}, err
 	}
-	id, err := n.claim(ctx, owner, offer)
+	id, err := n.claim(ctx, owner, offer, key)
 	if err != nil {
 		return Number{}, err
 	}
 	return n.await(ctx, owner, id)
+}
+
+// resume waits for the purchase that an earlier try of the request began. One that is not there any more had failed or was
+// released meanwhile.
+func (n *Numbers) resume(ctx context.Context, owner accounts.ID, key string) (Number, error) {
+	x, err := n.one(ctx, n.db, `account_id = $1 AND purchase_key = $2`, owner, key)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return x, fault.Final(orderFailed(errors.New("gone")))
+	case err != nil:
+		return x, err
+	}
+	return n.await(ctx, owner, x.ID)
 }
 
 // offered makes the checks of the contract in their order.
@@ -83,7 +102,7 @@ func (n *Numbers) offered(ctx context.Context, owner accounts.ID, number string)
 }
 
 // claim takes the number for the account, so that no other buyer can, and starts the purchase.
-func (n *Numbers) claim(ctx context.Context, owner accounts.ID, o Offer) (id ID, err error) {
+func (n *Numbers) claim(ctx context.Context, owner accounts.ID, o Offer, key string) (id ID, err error) {
 	now := db.At(n.db.Now())
 	var region *string
 	if o.Region != "" {
@@ -92,7 +111,10 @@ func (n *Numbers) claim(ctx context.Context, owner accounts.ID, o Offer) (id ID,
 	err = n.db.Do(ctx, func(tx *db.Tx) error {
 		if err := tx.Get(ctx, &id, `INSERT INTO phone_numbers (account_id, number, country_code, type, state, sms_capable, region, price,
 			price_id, purchase_key, step, created_at, updated_at) VALUES ($1, $2, $3, 'normal', 'buying', $4, $5, $6, $7, $8, 'subscribe', $9, $9) RETURNING id`,
-			owner, o.Number, o.Country, o.SMS, region, int64(o.Price), o.PriceID, uuid.NewString(), now); err != nil {
+			owner, o.Number, o.Country, o.SMS, region, int64(o.Price), o.PriceID, cmp.Or(key, uuid.NewString()), now); err != nil {
+			return err
+		}
+		if err := once.Begun(ctx, tx); err != nil {
 			return err
 		}
 		return n.cfg.Jobs.Add(ctx, tx, jobs.New{Kind: jobBuy, Args: ref{id}, Unique: unique(jobBuy, id), Priority: jobs.High})
@@ -134,7 +156,11 @@ func (n *Numbers) await(ctx context.Context, owner accounts.ID, id ID) (Number, 
 
 // failure removes a failed purchase and says why it failed.
 func (n *Numbers) failure(ctx context.Context, x Number) error {
-	if _, err := n.db.Exec(ctx, `DELETE FROM phone_numbers WHERE id = $1 AND state = 'failed'`, x.ID); err != nil {
+	err := once.Ending(ctx, n.db, func(tx *db.Tx) error {
+		_, err := tx.Exec(ctx, `DELETE FROM phone_numbers WHERE id = $1 AND state = 'failed'`, x.ID)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	if *x.Failure == failedPayment {

@@ -82,6 +82,9 @@ func blankTrunk() Trunk {
 	return Trunk{Allowed: []string{}, Transport: "udp", Port: 5060, Codecs: allCodecs, Registration: "none"}
 }
 
+// Meant is the new trunk of these fields.
+func (c TrunkChange) Meant() any { return c.over(blankTrunk()) }
+
 // over is the trunk after the change.
 func (c TrunkChange) over(t Trunk) Trunk {
 	t.Form, t.Number = c.Form.Or(t.Form), c.Number.Or(t.Number)

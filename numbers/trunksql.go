@@ -160,13 +160,13 @@ func (n *Numbers) store(ctx context.Context, tx *db.Tx, t Trunk, statement strin
 		t.Transport, t.Port, db.JSON[[]string]{V: t.Codecs}, t.Registration, db.At(t.UpdatedAt)}, more...)...); err != nil {
 		return err
 	}
+	tx.After(func() { n.tell(t.Owner, t.ID) })
 	return bump(ctx, tx)
 }
 
 func (n *Numbers) stored(t Trunk, err error, outage string) (Trunk, error) {
 	switch {
 	case err == nil:
-		n.tell(t.Owner, t.ID)
 		return t, nil
 	case db.IsUnique(err):
 		return Trunk{}, errSameTrunk

@@ -235,8 +235,8 @@ func (g Gateway) Send(ctx context.Context, o messaging.Outgoing) (string, error)
 		name = o.Template.Name
 	}
 	return sid, g.db.Do(ctx, func(tx *db.Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO sim_messages (account_id, sender_id, phone_number, sid, direction, text, template, status, at) VALUES ($1, $2, $3, $4, 'outbound', $5, $6, 'sent', $7)`,
-			o.Sender.Owner, o.Sender.ID, o.To, sid, o.Text, name, db.At(tx.Now()))
+		_, err := tx.Exec(ctx, `INSERT INTO sim_messages (account_id, sender_id, phone_number, sid, direction, text, template, status, at, ref)
+			VALUES ($1, $2, $3, $4, 'outbound', $5, $6, 'sent', $7, $8)`, o.Sender.Owner, o.Sender.ID, o.To, sid, o.Text, name, db.At(tx.Now()), o.Ref)
 		return errors.Join(err, g.report(ctx, tx, delivery{Sender: o.Sender.ID, SID: sid, Ref: o.Ref, Status: messaging.Sent}, 0),
 			g.report(ctx, tx, delivery{Sender: o.Sender.ID, SID: sid, Ref: o.Ref, Status: messaging.Delivered}, time.Second))
 	})
@@ -265,8 +265,29 @@ func (g Gateway) fits(ctx context.Context, o messaging.Outgoing) error {
 // SMS accepts a text and shows it on the handset.
 func (g Gateway) SMS(ctx context.Context, from, to, body, ref string) (string, error) {
 	sid := "SM" + strings.ReplaceAll(uuid.NewString(), "-", "")
-	_, err := g.db.Exec(ctx, `INSERT INTO sim_sms (phone_number, from_number, body, sid, at) VALUES ($1, $2, $3, $4, $5)`, to, from, body, sid, db.At(g.db.Now()))
+	_, err := g.db.Exec(ctx, `INSERT INTO sim_sms (phone_number, from_number, body, sid, at, ref) VALUES ($1, $2, $3, $4, $5, $6)`,
+		to, from, body, sid, db.At(g.db.Now()), ref)
 	return sid, err
+}
+
+// Sent finds the message that was accepted under a ref.
+func (g Gateway) Sent(ctx context.Context, _ messaging.Sender, ref string) (sid string, err error) {
+	err = orNone(g.db.Get(ctx, &sid, `SELECT sid FROM sim_messages WHERE ref = $1`, ref))
+	return sid, err
+}
+
+// SentSMS finds the text that was accepted under a ref.
+func (g Gateway) SentSMS(ctx context.Context, ref string) (sid string, err error) {
+	err = orNone(g.db.Get(ctx, &sid, `SELECT sid FROM sim_sms WHERE ref = $1`, ref))
+	return sid, err
+}
+
+// orNone is the error of a look that may find nothing.
+func orNone(err error) error {
+	if errors.Is(err, db.ErrNone) {
+		return nil
+	}
+	return err
 }
 
 // Text is a text a simulated handset has received.

@@ -119,6 +119,9 @@ func (c Change) Over(d Definition) Definition {
 // Definition is a new tool of this change alone, with defaults for what is absent.
 func (c Change) Definition() Definition { return c.Over(blank()) }
 
+// Meant is the new tool of this change.
+func (c Change) Meant() any { return c.Definition() }
+
 // blank is what an absent field of a new tool is.
 func blank() Definition {
 	return Definition{BodyFormat: "json", Timeout: 10, Headers: []Header{}, Static: []Static{}, Params: []Param{}}

@@ -2,39 +2,11 @@ package wire
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
-	"io"
 	"strings"
 
 	"parley/fault"
-	"parley/value"
-)
-
-// Records remembers idempotent requests. name is unique per sender, route and key; hash stands for the input.
-type Records interface {
-	// Begin claims name. A nil Record and no error mean that the caller holds it now.
-	Begin(ctx context.Context, account int64, name, hash string) (*Record, error)
-	// Done stores the answer of a claimed name.
-	Done(ctx context.Context, account int64, name string, status int, body []byte) error
-	// Drop forgets a claimed name.
-	Drop(ctx context.Context, account int64, name string) error
-}
-
-// Record is a request that was made before under the same name.
-type Record struct {
-	Hash    string
-	Running bool
-	Status  int
-	Body    []byte
-}
-
-var (
-	errKeyReused  = fault.General(fault.Conflict, "Idempotency key already used with a different request.")
-	errKeyRunning = &fault.Fault{Kind: fault.Conflict, General: true, RetryAfter: 1,
-		Message: "A request with this idempotency key is still in progress."}
+	"parley/once"
 )
 
 // once runs an idempotent route, or replays what it answered before.
@@ -47,48 +19,51 @@ func (x *exchange) once() error {
 	if err != nil {
 		return err
 	}
-	ctx, records := x.r.Context(), x.s.cfg.Records
-	name := x.route.Method + " " + x.place() + " " + key
-	old, err := records.Begin(ctx, x.who.Account, name, hash)
+	claim, err := x.s.cfg.Once.Claim(x.r.Context(), x.who.Account, x.route.Method+" "+x.place()+" "+key, hash)
 	switch {
 	case err != nil:
 		return err
-	case old == nil:
-	case old.Hash != hash:
-		return errKeyReused
-	case old.Running:
-		return errKeyRunning
-	default:
+	case claim.Old != nil:
 		x.w.Header().Set("Idempotency-Replayed", "true")
-		return x.respond(old.Status, old.Body)
+		return x.respond(claim.Old.Status, claim.Old.Body)
 	}
-	return x.claimed(name)
+	return x.claimed(claim)
 }
 
-// claimed runs the route while holding name, and stores or forgets it.
-func (x *exchange) claimed(name string) (err error) {
-	ctx, records := context.WithoutCancel(x.r.Context()), x.s.cfg.Records
-	kept := false
+// claimed runs the route while holding the claim. A refusal forgets it; what has no outcome leaves it to another try.
+func (x *exchange) claimed(claim *once.Claim) (err error) {
+	ctx, ended := x.r.Context(), false
 	defer func() {
-		if !kept {
-			err = errors.Join(err, records.Drop(ctx, x.who.Account, name))
+		if !ended {
+			err = errors.Join(err, claim.Leave(ctx))
 		}
 	}()
-	store := func(status int, body []byte) error {
-		kept = true
-		return records.Done(ctx, x.who.Account, name, status, body)
+	if err := x.prepare(claim.In(ctx)); err != nil {
+		return err
 	}
-	err = x.effect(func(status int, body []byte) error {
-		if err := store(status, body); err != nil {
-			return err
+	var answer once.Answer
+	var final error
+	err = claim.Settle(ctx, !x.route.outside, func(ctx context.Context) (once.Answer, error) {
+		body, err := x.produce(ctx)
+		answer, final = once.Answer{Status: x.route.Status, Body: body}, nil
+		if fault.IsFinal(err) {
+			a := x.route.Area.answerTo(err, func(f []fault.Field) []fault.Field { return f })
+			answer, final, err = once.Answer{Status: a.status, Body: a.bytes()}, err, nil
 		}
-		return x.respond(status, body)
+		return answer, err
 	})
-	if fault.IsFinal(err) {
-		a := x.route.Area.answerTo(err, func(f []fault.Field) []fault.Field { return f })
-		err = errors.Join(err, store(a.status, a.bytes()))
+	switch kind := fault.Of(err).Kind; {
+	case err == nil && final != nil:
+		ended = true
+		return final
+	case err == nil:
+		ended = true
+		return x.respond(answer.Status, answer.Body)
+	case errors.Is(err, once.ErrRunning), kind == fault.Internal, kind == fault.Unavailable:
+		return err
 	}
-	return err
+	ended = true
+	return errors.Join(err, claim.Refused(ctx))
 }
 
 // place is the route's canonical path with the values of this request.
@@ -98,57 +73,6 @@ func (x *exchange) place() string {
 		path = strings.Replace(path, "{"+name+"}", value, 1)
 	}
 	return path
-}
-
-// hash stands for the parsed fields and files: the order of keys and white space do not change it.
-func (x *exchange) hash() (string, error) {
-	h := sha256.New()
-	h.Write(canonical(x.bound.body).AppendJSON(nil, true))
-	err := eachFile(x.bound.body, func(f *value.File) error {
-		src, err := f.Open()
-		if err != nil {
-			return err
-		}
-		defer src.Close()
-		fmt.Fprintf(h, "\n%d\n", f.Size)
-		_, err = io.Copy(h, src)
-		return err
-	})
-	return hex.EncodeToString(h.Sum(nil)), err
-}
-
-// canonical trims strings and writes every number one way.
-func canonical(v value.Value) value.Value {
-	v = v.Trimmed()
-	switch v.Kind {
-	case value.KindNumber:
-		if n, ok := v.Integer(); ok {
-			v.Digits = fmt.Sprint(n)
-		}
-	case value.KindFile:
-		v.Kind = value.KindString
-	case value.KindArray:
-		for i := range v.Items {
-			v.Items[i] = canonical(v.Items[i])
-		}
-	case value.KindObject:
-		for i := range v.Members {
-			v.Members[i].Value = canonical(v.Members[i].Value)
-		}
-	}
-	return v
-}
-
-func eachFile(v value.Value, do func(*value.File) error) error {
-	if v.Kind == value.KindFile {
-		return do(v.File)
-	}
-	for _, m := range value.Ordered(v.Members, true) {
-		if err := eachFile(m.Value, do); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func printable(s string) bool {

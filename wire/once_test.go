@@ -9,6 +9,7 @@ import (
 	"parley/db"
 	"parley/db/dbtest"
 	"parley/fault"
+	"parley/once"
 )
 
 type buyIn struct {
@@ -31,7 +32,7 @@ func TestIdempotency(t *testing.T) {
 }
 
 func testIdempotency(t *testing.T, d *db.DB) {
-	records, err := NewStored(t.Context(), d, "n1")
+	requests, err := once.Open(t.Context(), d, "n1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,7 @@ func testIdempotency(t *testing.T, d *db.DB) {
 		account := int64(len(r.Header.Get("Authorization")))
 		return r.Context(), Who{Key: "k", Account: account}, nil
 	}
-	do := testServer(t, Config{Authenticate: auth, Records: records}, On(plain, "POST /shops/{shop}/buy", 201, buy, Idempotent(), Alias("POST /shop/{shop}/buy")))
+	do := testServer(t, Config{Authenticate: auth, Once: requests}, On(plain, "POST /shops/{shop}/buy", 201, buy, Idempotent(), Alias("POST /shop/{shop}/buy")))
 	check := func(req, key, as string, status int, want string) http.Header {
 		t.Helper()
 		got, body, h := do(req, "Idempotency-Key: "+key, "Authorization: "+as)
@@ -93,11 +94,11 @@ func testIdempotency(t *testing.T, d *db.DB) {
 	if h.Get("Retry-After") != "1" {
 		t.Error("no Retry-After")
 	}
-	if _, err := NewStored(t.Context(), d, "n2"); err != nil { // another node's start forgets nothing of ours
+	if _, err := once.Open(t.Context(), d, "n2"); err != nil { // another node's start forgets nothing of ours
 		t.Fatal(err)
 	}
 	check("POST /api/shops/1/buy\n{\"what\":\"slow\"}", "d", "me", 409, `{"message":"A request with this idempotency key is still in progress."}`)
-	if _, err := NewStored(t.Context(), d, "n1"); err != nil { // a restart of this node does
+	if _, err := once.Open(t.Context(), d, "n1"); err != nil { // a restart of this node does
 		t.Fatal(err)
 	}
 	check("POST /api/shops/1/buy\n{\"what\":\"tea\"}", "d", "me", 201, `{"n":6}`)
@@ -108,7 +109,7 @@ func testIdempotency(t *testing.T, d *db.DB) {
 		t.Fatal(err)
 	}
 	check("POST /api/shops/1/buy\n{\"what\":\"tea\"}", "a", "me", 201, `{"n":8}`)
-	if err := records.Purge(t.Context(), d.Now()); err != nil {
+	if err := requests.Purge(t.Context(), d.Now()); err != nil {
 		t.Fatal(err)
 	}
 	var left int

@@ -20,6 +20,7 @@ type Route struct {
 
 	auth       auth
 	idempotent bool
+	outside    bool // its effect is not in the database alone
 	multipart  bool
 	hidden     bool
 	produces   string // content type of a streamed answer
@@ -110,8 +111,14 @@ func Keyless() Option { return func(r *Route) { r.auth = keyless } }
 // KeyOptional serves the route with or without a credential; a bad one is refused.
 func KeyOptional() Option { return func(r *Route) { r.auth = keyOptional } }
 
-// Idempotent honours the Idempotency-Key header.
+// Idempotent honours the Idempotency-Key header. What the handler writes and its stored answer are one transaction.
 func Idempotent() Option { return func(r *Route) { r.idempotent = true } }
+
+// IdempotentOutside does the same for a handler whose effect reaches beyond the database: the room records what it does
+// under [once.Ref] before it does it, and a try after a crash finds that and makes the answer of it.
+func IdempotentOutside() Option {
+	return func(r *Route) { r.idempotent, r.outside = true, true }
+}
 
 // Multipart accepts multipart/form-data beside JSON.
 func Multipart() Option { return func(r *Route) { r.multipart = true } }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"parley/fault"
+	"parley/once"
 	"parley/value"
 
 	"github.com/google/uuid"
@@ -36,7 +37,7 @@ type Config struct {
 	Public  func(rawURL string) bool // reports whether the public rule accepts a URL; nil = all
 	Origins []string                 // pages of these origins may call every route
 	Proxies []netip.Prefix           // whose X-Forwarded-For and X-Forwarded-Proto are believed
-	Records Records                  // remembers idempotent requests; nil = none are
+	Once    *once.Store              // remembers idempotent requests; nil = none are
 
 	Log     *slog.Logger                                              // nil = slog.Default()
 	Away    func(error) bool                                          // reports that an error means the database is away; may be nil
@@ -205,10 +206,10 @@ func (x *exchange) run() error {
 	if err := x.read(); err != nil {
 		return err
 	}
-	if x.route.idempotent && x.s.cfg.Records != nil && x.r.Header.Get("Idempotency-Key") != "" {
+	if x.route.idempotent && x.s.cfg.Once != nil && x.r.Header.Get("Idempotency-Key") != "" {
 		return x.once()
 	}
-	return x.effect(x.respond)
+	return x.effect()
 }
 
 // read parses the request and fills the input, collecting what is wrong with it.
@@ -236,9 +237,23 @@ func (x *exchange) read() error {
 }
 
 // effect runs the route's own steps: the resource of the path, validation, the handler.
-// A success is passed to done.
-func (x *exchange) effect(done func(status int, body []byte) error) error {
+func (x *exchange) effect() error {
 	ctx := x.r.Context()
+	if err := x.prepare(ctx); err != nil {
+		return err
+	}
+	if x.route.stream != nil {
+		return x.stream(ctx)
+	}
+	body, err := x.produce(ctx)
+	if err != nil {
+		return err
+	}
+	return x.respond(x.route.Status, body)
+}
+
+// prepare finds the resource of the path and validates.
+func (x *exchange) prepare(ctx context.Context) error {
 	if x.route.find != nil {
 		if err := x.route.find(ctx, x.in); err != nil {
 			return err
@@ -247,21 +262,16 @@ func (x *exchange) effect(done func(status int, body []byte) error) error {
 	if err := x.validate(ctx); err != nil {
 		return err
 	}
-	if err := x.checkOrigin(ctx); err != nil {
-		return err
-	}
-	if x.route.stream != nil {
-		return x.stream(ctx)
-	}
+	return x.checkOrigin(ctx)
+}
+
+// produce runs the handler.
+func (x *exchange) produce(ctx context.Context) ([]byte, error) {
 	out, err := x.route.serve(ctx, x.in)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	body, err := value.Marshal(out)
-	if err != nil {
-		return err
-	}
-	return done(x.route.Status, body)
+	return value.Marshal(out)
 }
 
 // validate joins the failed tag rules with the room's own.

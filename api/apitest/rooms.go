@@ -12,13 +12,13 @@ import (
 	"parley/config"
 	"parley/db"
 	"parley/jobs"
+	"parley/once"
 	"parley/providers"
 	"parley/providers/builtin"
 	"parley/providers/builtin/responder"
 	"parley/providers/whatsapp"
 	"parley/secrets"
 	"parley/ssrf"
-	"parley/wire"
 )
 
 // rooms wires the rooms on a test database, with the built-in engines on offer: voices 1-5 speak in pipeline and
@@ -65,11 +65,11 @@ func rooms(t testing.TB, d *db.DB) (*app.App, string) {
 			t.Error(err)
 		}
 	})
-	records, err := wire.NewStored(ctx, d, "test")
+	requests, err := once.Open(ctx, d, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.Records = records
+	h.Once = requests
 	acc, err := app.FirstAccount(ctx, h.Accounts, h.Billing)
 	if err != nil {
 		t.Fatal(err)

@@ -20,11 +20,11 @@ import (
 	"parley/console"
 	"parley/db"
 	"parley/jobs"
+	"parley/once"
 	"parley/providers"
 	"parley/safe"
 	"parley/ssrf"
 	"parley/switchboard"
-	"parley/wire"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -186,12 +186,13 @@ func (s *server) queues() []jobs.Option {
 
 // surface: the HTTP API and the console.
 func (s *server) surface(ctx context.Context) error {
-	records, err := wire.NewStored(ctx, s.db, s.node)
+	requests, err := once.Open(ctx, s.db, s.node)
 	if err != nil {
 		return err
 	}
-	s.jobs.Every("idempotency.purge", time.Hour, records.Purge)
-	s.app.Records, s.app.Metrics = records, s.metrics
+	s.jobs.Every("idempotency.purge", time.Hour, requests.Purge)
+	s.background = append(s.background, requests.Run)
+	s.app.Once, s.app.Metrics = requests, s.metrics
 	if s.app.Console, err = console.New(); err != nil {
 		slog.Warn("no console", "error", err)
 	}

@@ -128,6 +128,11 @@ func (c *Client) Sender(ctx context.Context, s messaging.Sender) (messaging.Send
 	return state, err
 }
 
+// Sent cannot say: the platform keeps no list of messages. Its callbacks name the ref.
+func (c *Client) Sent(context.Context, messaging.Sender, string) (string, error) {
+	return "", messaging.ErrUntold
+}
+
 type text struct {
 	Body string `json:"body"`
 }

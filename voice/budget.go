@@ -78,7 +78,7 @@ func (s *Session) fallback(now time.Time) {
 // hearAgain does without the final transcript: it takes the words known so far, or lets another transcriber hear the
 // utterance. The slow one is replaced: what it still says would be of another time.
 func (s *Session) hearAgain(now time.Time) {
-	c := &s.caller
+	c := &s.hearing
 	second := s.parts.TranscriberFallback
 	if text := c.text(); text != "" {
 		if second.Open == nil {
@@ -90,7 +90,7 @@ func (s *Session) hearAgain(now time.Time) {
 		s.callerSaid(text, now)
 		return
 	}
-	if second.Open != nil && c.transcriber.name != second.Provider {
+	if second.Open != nil && c.provider != second.Provider {
 		s.warn("stt", "The recogniser is slow. Another one hears the turn.")
 		s.listen(second, true)
 		s.endTurn()
@@ -106,7 +106,8 @@ func (s *Session) speakAgain(t *turn, l *line) {
 	}
 	l.fix(s.media.Played(), s.pace())
 	s.speaking.dry = false
-	r := &line{text: l.rest, tried: 1, maker: -1, start: -1, end: -1}
+	r := s.speaking.line(l.rest)
+	r.tried = 1
 	l.rest = ""
 	at := t.next
 	t.lines = append(t.lines[:at], append([]*line{r}, t.lines[at:]...)...)
@@ -120,7 +121,7 @@ func (s *Session) holding(now time.Time) {
 	if t == nil || t.owed.IsZero() {
 		return
 	}
-	if s.caller.speaking {
+	if s.hearing.speaking {
 		s.set(holdingAlarm, now.Add(time.Second))
 		return
 	}
@@ -141,8 +142,8 @@ func (s *Session) giveUp(now time.Time) {
 	}
 	s.warn(t.stage(), "No answer within 10 s. The turn was given back.")
 	if t.awaiting {
-		s.caller.awaiting = false
-		s.caller.words, s.caller.partial = nil, ""
+		s.hearing.awaiting = false
+		s.hearing.words, s.hearing.partial = nil, ""
 		s.listen(s.parts.Transcriber, false)
 	}
 	switch {
@@ -180,7 +181,7 @@ func (s *Session) armFiller(t *turn, now time.Time) {
 // filler bridges the time until speech is ready with a phrase that fits what the caller said.
 func (s *Session) filler(now time.Time) {
 	t := s.turn
-	if t == nil || t.kind != answerTurn || t.owed.IsZero() || s.caller.speaking {
+	if t == nil || t.kind != answerTurn || t.owed.IsZero() || s.hearing.speaking {
 		return
 	}
 	last := ""

@@ -7,25 +7,8 @@ import (
 	"parley/lines"
 )
 
-// caller is what is known of the other side.
-type caller struct {
-	transcriber *listener
-	speaking    bool
-	faded       time.Time // since when that is without sound; zero = with sound
-	open        bool      // sound or words since the last turn
-	awaiting    bool      // the turn is over, its final transcript is on the way
-	ever        bool      // any sound in this call
-	onset       time.Time // of the speech that goes on, or of the last one
-	opened      time.Time // first onset of this turn
-	ended       time.Time // last voiced moment
-	decided     time.Time // when the last turn was taken to be over
-	unheard     bool      // this turn was opened by words, not by sound
-	words       []string  // final transcripts of this turn
-	partial     string
-	language    string // as recognised
-}
-
-func (c *caller) text() string {
+// text is what the caller said in this turn so far.
+func (c *hearing) text() string {
 	return join(append(c.words[:len(c.words):len(c.words)], c.partial)...)
 }
 
@@ -54,9 +37,9 @@ func (s *Session) notice(ev lines.Event) {
 	case lines.SpeechEnd:
 		s.speechEnds(ev.At)
 	case lines.SpeechFaded:
-		s.caller.faded = ev.At
+		s.hearing.faded = ev.At
 	case lines.SpeechBack:
-		s.caller.faded = time.Time{}
+		s.hearing.faded = time.Time{}
 		s.armGate()
 	case lines.Digit:
 		s.key(ev.Digit, ev.At)
@@ -72,7 +55,7 @@ func (s *Session) notice(ev lines.Event) {
 }
 
 func (s *Session) speechStarts(at time.Time) {
-	c := &s.caller
+	c := &s.hearing
 	if at.Sub(c.ended) > gap {
 		c.onset = at
 	}
@@ -87,7 +70,7 @@ func (s *Session) speechStarts(at time.Time) {
 }
 
 func (s *Session) speechEnds(at time.Time) {
-	c := &s.caller
+	c := &s.hearing
 	if !c.speaking {
 		return
 	}
@@ -104,20 +87,16 @@ func (s *Session) speechEnds(at time.Time) {
 func (s *Session) endSilence() time.Duration { return max(s.cfg.EndSilence, shortestSilence) }
 
 func (s *Session) openTurn(at time.Time) {
-	if !s.caller.open {
-		s.caller.open, s.caller.opened = true, at
-		s.remember(hearingCommand{keep: true})
+	if !s.hearing.open {
+		s.hearing.open, s.hearing.opened = true, at
+		s.remember(true)
 	}
 }
 
 // heard takes a transcript.
-func (s *Session) heard(l *listener, t Transcript) {
-	c := &s.caller
-	if l != c.transcriber {
-		return
-	}
-	s.failures = 0
-	now := time.Now()
+func (s *Session) heard(t Transcript, now time.Time) {
+	c := &s.hearing
+	c.broken = 0
 	if t.Language != "" {
 		c.language = t.Language
 	}
@@ -151,15 +130,15 @@ func (s *Session) heard(l *listener, t Transcript) {
 
 // stuck ends a turn whose words have stopped while sound goes on: a television, a street.
 func (s *Session) stuck(now time.Time) {
-	if s.caller.open && s.caller.speaking {
-		s.caller.ended = now.Add(-wordless)
+	if s.hearing.open && s.hearing.speaking {
+		s.hearing.ended = now.Add(-wordless)
 		s.endpoint(now)
 	}
 }
 
 // endpoint takes the caller's turn to be over and asks for its text.
 func (s *Session) endpoint(now time.Time) {
-	c := &s.caller
+	c := &s.hearing
 	if !c.open || c.awaiting {
 		return
 	}
@@ -172,13 +151,13 @@ func (s *Session) endpoint(now time.Time) {
 func (s *Session) awaitWords(now time.Time) {
 	t := s.begin(answerTurn)
 	t.awaiting = true
-	t.stages(s.caller.ended, s.caller.decided)
+	t.stages(s.hearing.ended, s.hearing.decided)
 	s.owe(t, now)
 }
 
 // final looks at the complete text of the caller's turn.
 func (s *Session) final(now time.Time) {
-	c := &s.caller
+	c := &s.hearing
 	c.awaiting = false
 	if s.over != "" {
 		return
@@ -204,11 +183,11 @@ func (s *Session) patienceFor(text string) time.Duration {
 
 // impatient answers an unfinished sentence that was not finished.
 func (s *Session) impatient(now time.Time) {
-	s.caller.open, s.caller.decided = false, now
+	s.hearing.open, s.hearing.decided = false, now
 	if s.turn == nil {
 		s.awaitWords(now)
 	}
-	s.callerSaid(s.caller.text(), now)
+	s.callerSaid(s.hearing.text(), now)
 }
 
 // dropAwaiting takes back an assistant's turn that only waited for the caller's words.
@@ -222,12 +201,12 @@ func (s *Session) dropAwaiting() {
 
 // callerSaid ends the caller's spoken turn: it is answered now, kept for later, or was no turn at all.
 func (s *Session) callerSaid(text string, now time.Time) {
-	c := &s.caller
+	c := &s.hearing
 	spoke := c.ended.Sub(c.opened)
 	at, language := c.opened, c.language
 	c.words, c.partial, c.language = nil, "", ""
 	if !c.open {
-		s.remember(hearingCommand{keep: false})
+		s.remember(false)
 	}
 	if text == "" {
 		s.dropAwaiting()
@@ -329,8 +308,7 @@ func (s *Session) switchTo(language string, now time.Time) {
 }
 
 // typed takes text that was written instead of spoken.
-func (s *Session) typed(text string) {
-	now := time.Now()
+func (s *Session) typed(text string, now time.Time) {
 	s.resetQuiet(now)
 	s.dropAwaiting()
 	s.userTurn(text, now, "chat", "", func() bool { return s.cfg.Interruptible }, now)
@@ -338,14 +316,14 @@ func (s *Session) typed(text string) {
 
 // armGate sets the moment at which speech that goes on stops the assistant.
 func (s *Session) armGate() {
-	if s.caller.speaking && s.cfg.Interruptible && s.turn != nil {
+	if s.hearing.speaking && s.cfg.Interruptible && s.turn != nil {
 		s.set(gateAlarm, s.gateAt(s.turn))
 	}
 }
 
 // gateAt is when speech that goes on stops a turn: only speech into what is heard counts.
 func (s *Session) gateAt(t *turn) time.Time {
-	return later(s.caller.onset, t.soundAt).Add(s.cfg.InterruptAfter)
+	return later(s.hearing.onset, t.soundAt).Add(s.cfg.InterruptAfter)
 }
 
 // pickUp reports that speech which began at a moment is that of somebody who picks up, not an answer to the greeting.
@@ -361,7 +339,7 @@ func (s *Session) pickUp(began time.Time) bool {
 
 // gate stops the assistant when the caller has spoken long enough and said enough.
 func (s *Session) gate(now time.Time) {
-	c, t := &s.caller, s.turn
+	c, t := &s.hearing, s.turn
 	switch {
 	case !s.cfg.Interruptible || !c.speaking || !s.mayStop(t) || s.pickUp(c.onset):
 		return
@@ -381,15 +359,15 @@ func (s *Session) gate(now time.Time) {
 
 // lastWords writes down what the caller said just before the end. The transcriber gets a second to say it.
 func (s *Session) lastWords() {
-	c := &s.caller
+	c := &s.hearing
 	if c.open && !c.awaiting {
 		c.awaiting = true
 		s.endTurn()
 	}
 	for timeout := time.After(time.Second); c.awaiting; {
 		select {
-		case do := <-s.inbox:
-			do()
+		case h := <-s.inbox:
+			s.do(h)
 		case <-timeout:
 			c.awaiting = false
 		}

@@ -15,15 +15,15 @@ const (
 // tick lets the clock of silence run or stand still and sets what hangs on it.
 func (s *Session) tick(now time.Time) {
 	answering := s.turn != nil && s.turn.kind != reengageTurn && s.turn.kind != noticeTurn
-	still := !s.quietOn || s.caller.speaking || s.speaking.sounding || answering || s.keypad != "" || s.held
+	still := !s.quietOn || s.hearing.speaking || s.speaking.sounding || answering || s.keypad != "" || s.held
 	s.quiet.run(!still, now)
 	s.set(silenceAlarm, s.quiet.when(s.cfg.MaxSilence))
 	s.set(reengageAlarm, s.quiet.when(time.Duration(s.asked+1)*s.cfg.ReengageEvery))
 	s.off(initialAlarm, heardAlarm)
-	if m := s.speaking; m.sounding && !m.busy && len(m.waiting) == 0 {
+	if m := s.speaking; m.sounding && m.busy == nil && len(m.waiting) == 0 {
 		s.set(heardAlarm, now.Add(s.lasts(m.to-s.media.Played())+audio.FrameDur))
 	}
-	if !s.caller.ever {
+	if !s.hearing.ever {
 		s.set(initialAlarm, s.quiet.when(s.cfg.MaxInitialSilence))
 	}
 }
@@ -36,7 +36,7 @@ func (s *Session) resetQuiet(now time.Time) {
 // reengage asks a silent caller whether they are still there.
 func (s *Session) reengage(now time.Time) {
 	s.asked++
-	if s.turn != nil || s.stopped != nil || s.caller.open || s.caller.awaiting {
+	if s.turn != nil || s.stopped != nil || s.hearing.open || s.hearing.awaiting {
 		return
 	}
 	ask := s.cfg.ReengagePrompt
@@ -53,7 +53,7 @@ func (s *Session) nearlyOver(now time.Time) {
 	const closing = "The call ends in a few seconds because it has reached its longest duration. Close the conversation politely now."
 	s.emit(now, "limit", Limit{"max_duration"})
 	s.notes = append(s.notes, closing)
-	if s.turn == nil && s.stopped == nil && s.greeted && !s.caller.open && !s.caller.awaiting {
+	if s.turn == nil && s.stopped == nil && s.greeted && !s.hearing.open && !s.hearing.awaiting {
 		t := s.begin(noticeTurn)
 		s.owe(t, now)
 		s.think(t, Thinking{Purpose: agent.PurposeTurn, Instruction: closing})
@@ -69,7 +69,7 @@ func (s *Session) farewell(now time.Time) {
 // key takes a key the caller pressed.
 func (s *Session) key(digit byte, at time.Time) {
 	s.emit(at, "dtmf.in", Key{string(digit)})
-	s.caller.ever = true
+	s.hearing.ever = true
 	s.report.Spoke = true
 	s.resetQuiet(at)
 	s.whoPresses(at)

@@ -3,68 +3,17 @@ package voice
 import (
 	"strings"
 	"time"
-
-	"parley/safe"
 )
 
-// fillLine is the goroutine that queues sound on the line, one play after the other.
-func (s *Session) fillLine() {
-	for {
-		select {
-		case p := <-s.plays:
-			end := int64(-1)
-			safe.Run("player of the line", func() { end = s.fill(p) })
-			if !s.post(s.ctx, func() { s.said(p, end) }) {
-				return
-			}
-		case <-s.ctx.Done():
-			return
-		}
-	}
-}
-
-// fill queues one line and returns the position behind its last sample, -1 when none was queued.
-func (s *Session) fill(p play) (end int64) {
-	end = -1
-	size := s.media.Rate() * int(chunk/time.Millisecond) / 1000
-	for {
-		var pcm []int16
-		var more bool
-		select {
-		case pcm, more = <-p.frames:
-		case <-p.ctx.Done():
-		}
-		if p.ctx.Err() != nil {
-			s.media.Clear() // a chunk may have slipped in after the owner's own Clear
-			return end
-		}
-		if !more {
-			return end
-		}
-		for len(pcm) > 0 {
-			n := min(size, len(pcm))
-			dry := end >= 0 && s.media.Played() >= end
-			start, err := s.media.Play(p.ctx, pcm[:n])
-			if err != nil {
-				s.media.Clear()
-				return end
-			}
-			if end < 0 || dry {
-				s.post(p.ctx, func() { s.sounds(p, start) })
-			}
-			end, pcm = start+int64(n), pcm[n:]
-		}
-	}
-}
-
-// sounds: samples of a line were queued at position start of an empty or a waiting queue.
-func (s *Session) sounds(p play, start int64) {
-	t, l := p.turn, p.line
-	if t != s.turn || l.fixed {
+// take: samples of a line were queued behind what was heard of it.
+func (h soundBegan) take(s *Session, now time.Time) {
+	t := s.current(h.Turn)
+	l := t.line(h.Line)
+	if l == nil || l.fixed {
 		return
 	}
+	start := h.Start
 	m := &s.speaking
-	now := time.Now()
 	at := now.Add(s.lasts(start - s.media.Played()))
 	m.dry, m.to = false, max(m.to, start+1)
 	if !m.sounding {
@@ -99,24 +48,9 @@ func (s *Session) sounds(p play, start int64) {
 	s.armGate()
 }
 
-// said: everything of a line is queued.
-func (s *Session) said(p play, end int64) {
-	m := &s.speaking
-	m.busy = false
-	if l := p.line; p.turn == s.turn && !l.fixed {
-		l.done = true
-		if end >= 0 {
-			l.end, m.to = end, max(m.to, end)
-			m.pace = float64(end-l.start) / float64(max(1, weigh(l.text)))
-		}
-		s.lineDone(p.turn, l)
-	}
-	s.playNext()
-}
-
 // drained: the line has nothing left to send. Inside a line that is a gap the caller waits in.
 func (s *Session) drained(now time.Time) {
-	if s.speaking.busy && s.speaking.sounding && s.turn != nil && s.turn.owed.IsZero() {
+	if s.speaking.busy != nil && s.speaking.sounding && s.turn != nil && s.turn.owed.IsZero() {
 		s.speaking.dry = true
 		s.owe(s.turn, now)
 		return
@@ -128,7 +62,7 @@ func (s *Session) drained(now time.Time) {
 
 // settle notes that the last queued sample was sent.
 func (m *speaking) settle(s *Session, now time.Time) {
-	if m.sounding && !m.busy && len(m.waiting) == 0 && s.media.Played() >= m.to {
+	if m.sounding && m.busy == nil && len(m.waiting) == 0 && s.media.Played() >= m.to {
 		m.quiet(s, now)
 	}
 }

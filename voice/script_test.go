@@ -118,6 +118,12 @@ type world struct {
 	began   time.Time
 	out     []string
 	answers []agentCall
+
+	tape   []taped
+	clock  sync.Mutex
+	played map[time.Duration]int64 // at the moments somebody asked
+	seen   []string                // every event, hidden ones too
+	report Report
 }
 
 type agentCall struct {
@@ -126,7 +132,7 @@ type agentCall struct {
 }
 
 func parse(t *testing.T, text string) *world {
-	w := &world{t: t, show: map[string]bool{}, cfg: Config{
+	w := &world{t: t, show: map[string]bool{}, played: map[time.Duration]int64{}, cfg: Config{
 		Greeting: "Hi there.", Language: "en", Speech: Speech{Voice: "v", Speed: 1},
 		EndSilence: 500 * time.Millisecond, Interruptible: true, InterruptAfter: 500 * time.Millisecond,
 		MaxDuration: 10 * time.Minute, MaxSilence: 40 * time.Second, ReengageEvery: 30 * time.Second,
@@ -336,7 +342,8 @@ func (w *world) run(t *testing.T) string {
 	if w.says[1] != nil {
 		parts.SynthesizerFallback = NamedSynthesizer{Synthesizer: w.says[1], Provider: "two"}
 	}
-	w.session = New(w.cfg, w.media, parts)
+	w.session = New(w.cfg, meter{w.media, w}, parts)
+	w.session.trace = func(at time.Time, what any) { w.tape = append(w.tape, taped{at.Sub(w.began), what}) }
 	over := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -350,6 +357,7 @@ func (w *world) run(t *testing.T) string {
 		}
 	})
 	rep := w.session.Run(ctx)
+	w.report = rep
 	ended := time.Since(w.began)
 	close(over)
 	wg.Wait()
@@ -401,6 +409,7 @@ func stamp(l string) float64 {
 var hidden = map[string]bool{"audio.denoise": true, "stt.request": true, "tts.request": true, "audio.first_out": true, "partial": true}
 
 func (w *world) observe(e Event) {
+	w.seen = append(w.seen, seen(e, w.began))
 	if hidden[e.Type] && !w.show[e.Type] {
 		return
 	}

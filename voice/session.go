@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"time"
 
-	"parley/agent"
 	"parley/lines"
 	"parley/safe"
 )
@@ -14,48 +13,38 @@ import (
 // Session is one conversation on an answered line.
 //
 // Run is the only goroutine that reads or changes its state. Recognising, thinking and speaking run beside it; they
-// know the inbox, into which they put what the owner is to do next, and nothing else.
+// know the inbox, into which they put what happened, and nothing else.
 type Session struct {
 	cfg   Config
 	parts Parts
 	media lines.Media
 	log   *slog.Logger
 
-	inbox   chan func()         // bounded: a slow owner holds the engines back
-	plays   chan play           // to the goroutine that fills the line; never more than one outstanding
-	hearing chan hearingCommand // to the goroutine that reads the line
-	gone    chan struct{}       // closed when Run is over
-	wg      safe.Group
+	inbox chan happening // bounded: a slow owner holds the engines back
+	gone  chan struct{}  // closed when Run is over
+	wg    safe.Group
+	trace func(at time.Time, what any) // tests see everything that reaches the owner
 
-	// Everything below belongs to Run.
+	// Everything below belongs to Run: what hears, what answers and what speaks, each with its own state, and what they share.
+	hearing  hearing
+	speaking speaking
+	answering
+
 	ctx    context.Context
 	began  time.Time
 	over   Reason
 	alarms [alarmCount]time.Time
 
 	entries  []Entry
-	history  []agent.Message
-	notes    []string
 	language string
 	report   Report
 
-	caller     caller
-	turn       *turn // the assistant's turn in progress; nil = listening
-	stopped    *turn // cut short by the caller, taken up again when no words follow
-	kept       []string
-	greeted    bool
-	greetingAt time.Time // its first sound
-	failed     int       // answers in a row that could not be given
-
-	speaking speaking
-	quiet    quiet
-	quietOn  bool // the greeting is over
-	asked    int  // re-engagement lines of this silence
-	held     bool
-	keypad   string
-	fillers  int
-	failures int // of the transcriber in a row
-	who      *who
+	quiet   quiet
+	quietOn bool // the greeting is over
+	asked   int  // re-engagement lines of this silence
+	held    bool
+	keypad  string
+	who     *who
 }
 
 // New makes a conversation on media, the audio of an answered leg. Run starts it.
@@ -68,7 +57,7 @@ func New(cfg Config, media lines.Media, parts Parts) *Session {
 	}
 	return &Session{
 		cfg: cfg, media: media, parts: parts, log: parts.Log, language: cfg.Language,
-		inbox: make(chan func(), 64), plays: make(chan play, 1), hearing: make(chan hearingCommand, 8), gone: make(chan struct{}),
+		inbox: make(chan happening, 64), gone: make(chan struct{}),
 	}
 }
 
@@ -106,9 +95,10 @@ func (s *Session) talk(ctx context.Context) {
 				s.end(CustomerHangup)
 				break
 			}
+			s.note(ev)
 			s.notice(ev)
-		case do := <-s.inbox:
-			do()
+		case h := <-s.inbox:
+			s.do(h)
 		case <-timer.C:
 		case <-ctx.Done():
 			s.end(reasonOf(ctx))
@@ -128,8 +118,8 @@ func (s *Session) start() {
 	if s.cfg.Answering != nil {
 		s.who = newWho(s.cfg)
 	}
-	s.wg.Loop(s.ctx, "reader of the line", func(context.Context) { s.hear() })
-	s.wg.Loop(s.ctx, "player of the line", func(context.Context) { s.fillLine() })
+	s.hearing.reader = s.newReader()
+	s.wg.Loop(s.ctx, "reader of the line", s.hearing.reader.run)
 	s.emit(s.began, "audio.denoise", Denoise{}) // nothing on the way suppresses noise
 	s.listen(s.parts.Transcriber, false)
 	if s.cfg.MaxDuration > 0 {
@@ -147,10 +137,18 @@ func (s *Session) start() {
 	s.greet()
 }
 
+// note lets tests see what reaches the owner.
+func (s *Session) note(what any) {
+	if s.trace != nil {
+		s.trace(time.Now(), what)
+	}
+}
+
 // end is said once: the first reason stands.
 func (s *Session) end(r Reason) {
 	if s.over == "" {
 		s.over, s.report.Ended = r, time.Now()
+		s.note(r)
 		if s.parts.Ended != nil {
 			s.parts.Ended(r)
 		}
@@ -202,28 +200,17 @@ func (s *Session) transcript() []Entry {
 	return out
 }
 
-// post asks the owner to do something; false when ctx or the session is over.
-func (s *Session) post(ctx context.Context, do func()) bool {
-	select {
-	case s.inbox <- do:
-		return true
-	case <-ctx.Done():
-	case <-s.gone:
-	}
-	return false
-}
-
 // ErrOver is returned for a conversation that has ended.
 var ErrOver = errors.New("the conversation is over")
 
 // Say takes typed text as the caller's turn.
 func (s *Session) Say(ctx context.Context, text string) error {
-	return s.ask(ctx, func() { s.typed(text) })
+	return s.ask(ctx, textTyped{text})
 }
 
 // Hint gives the assistant a fact or an instruction for the rest of the call that the caller does not hear.
 func (s *Session) Hint(ctx context.Context, text string) error {
-	return s.ask(ctx, func() { s.notes = append(s.notes, text) })
+	return s.ask(ctx, hintGiven{text})
 }
 
 // SendDigits presses keys towards the caller: 0-9 * # A-D, w is a pause of half a second.
@@ -231,11 +218,11 @@ func (s *Session) SendDigits(ctx context.Context, keys string) error {
 	if err := s.media.SendDigits(keys); err != nil {
 		return err
 	}
-	return s.ask(ctx, func() { s.emit(time.Now(), "dtmf.out", KeysSent{keys}) })
+	return s.ask(ctx, keysSent{keys})
 }
 
-func (s *Session) ask(ctx context.Context, do func()) error {
-	if !s.post(ctx, do) {
+func (s *Session) ask(ctx context.Context, h happening) error {
+	if !s.post(ctx, h) {
 		return errors.Join(ErrOver, ctx.Err())
 	}
 	return nil

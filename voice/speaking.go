@@ -2,16 +2,15 @@ package voice
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
-	"parley/audio"
 	"parley/safe"
 )
 
 // line is one piece of speech: a sentence, or a few words of our own.
 type line struct {
+	id     int
 	text   string
 	aside  bool // a filler or a holding phrase: heard, but no part of what the model said
 	done   bool // everything of it is queued, or it was given up
@@ -27,22 +26,26 @@ type line struct {
 	samples int64  // and so many samples
 }
 
-// play is a line handed to the goroutine that fills the line's queue.
+// play is a line whose sound is there, and how its synthesizer is told to queue it.
 type play struct {
-	ctx    context.Context
-	turn   *turn
-	line   *line
-	frames <-chan []int16
+	turn    *turn
+	line    *line
+	source  int
+	granted chan struct{}
 }
+
+// over reports that the line is not to be played any more.
+func (p play) over(s *Session) bool { return p.turn != s.turn || p.line.fixed }
 
 // speaking is what the session knows of its own voice.
 type speaking struct {
 	sounding bool
 	dry      bool   // the queue ran empty inside a line
-	busy     bool   // a play is with the filling goroutine
+	busy     *play  // being queued on the line
 	waiting  []play // made, not yet begun
 	to       int64  // position up to which samples are known to be queued
 	pace     float64
+	lines    int // there were
 }
 
 // chunk is the most that is queued at once: how much can slip out after a stop.
@@ -58,20 +61,26 @@ func (s *Session) pace() float64 {
 	return usualPace * float64(s.media.Rate()) / 8000 / max(s.cfg.Speech.Speed, 0.5)
 }
 
+func (m *speaking) line(text string) *line {
+	m.lines++
+	return &line{id: m.lines, text: text, maker: -1, start: -1, end: -1}
+}
+
 // add queues a sentence of the turn.
 func (s *Session) add(t *turn, text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
 	}
 	t.first(func(m *marks) *time.Time { return &m.token }, time.Now())
-	t.lines = append(t.lines, &line{text: text, maker: -1, start: -1, end: -1})
+	t.lines = append(t.lines, s.speaking.line(text))
 	s.speakNext(t)
 }
 
 // say puts words of our own before whatever is not heard yet. Every engine is asked at once: one of them may be why we
 // have to say something.
 func (s *Session) say(t *turn, text string) {
-	l := &line{text: text, aside: true, maker: -1, start: -1, end: -1}
+	l := s.speaking.line(text)
+	l.aside = true
 	at := t.next
 	if t.active != nil {
 		at--
@@ -118,78 +127,35 @@ func (s *Session) makeSound(t *turn, l *line) {
 	s.emit(time.Now(), "tts.request", SpeechRequest{m.Provider, sp.Voice, sp.Speed, sp.Stability, sp.Similarity, sp.Emotion, sp.Text})
 	ctx, cancel := context.WithCancel(t.ctx)
 	l.making[src] = cancel
-	frames := make(chan []int16, 32)
+	u := utterance{s: s, ctx: ctx, turn: t.id, line: l.id, source: src, granted: make(chan struct{}), end: -1}
 	s.wg.Go("synthesizer", func() {
-		ready := func() bool { return s.post(ctx, func() { s.ready(play{ctx, t, l, frames}, src) }) }
-		some := false
-		err := safe.Do("synthesizer", func() (err error) {
-			some, err = synthesize(ctx, m, sp, s.media.Rate(), frames, ready)
-			return err
-		})
-		close(frames)
-		s.post(t.ctx, func() { s.made(t, l, src, some, err) })
+		err := safe.Do("synthesizer", func() error { return u.speak(m, sp) })
+		s.post(s.ctx, soundMade{t.id, l.id, src, u.some, u.end, err})
 	})
 }
 
-var errNoSound = errors.New("the synthesizer made no sound")
-
-// synthesize fills frames at the line's rate; ready is called before the first one.
-func synthesize(ctx context.Context, m NamedSynthesizer, sp Speech, rate int, frames chan<- []int16, ready func() bool) (some bool, err error) {
-	var r *audio.Resampler
-	from := 0
-	send := func(pcm []int16) bool {
-		if len(pcm) == 0 {
-			return true
-		}
-		if !some && !ready() {
-			return false
-		}
-		some = true
-		select {
-		case frames <- append([]int16(nil), pcm...):
-			return true
-		case <-ctx.Done():
-			return false
-		}
+// take: the first sound of a line is there. Whoever comes first is played.
+func (h soundReady) take(s *Session, now time.Time) {
+	t := s.current(h.Turn)
+	l := t.line(h.Line)
+	if l == nil {
+		return // its context is over, too
 	}
-	for f, err := range m.Speak(ctx, sp) {
-		if err != nil {
-			return some, err
-		}
-		if r == nil || from != f.Rate {
-			r, from = audio.NewResampler(f.Rate, rate), f.Rate
-		}
-		if !send(r.Process(f.PCM)) {
-			return some, ctx.Err()
-		}
-	}
-	if r != nil {
-		send(r.Flush())
-	}
-	if !some && ctx.Err() == nil {
-		return false, errNoSound
-	}
-	return some, ctx.Err()
-}
-
-// ready: the first sound of a line is there. Whoever comes first is played.
-func (s *Session) ready(p play, src int) {
-	l := p.line
-	if p.turn != s.turn || l.fixed || l.maker >= 0 {
-		if l.making[src] != nil {
-			l.making[src]()
+	if l.fixed || l.maker >= 0 {
+		if l.making[h.Source] != nil {
+			l.making[h.Source]()
 		}
 		return
 	}
-	l.maker = src
-	if other := l.making[1-src]; other != nil {
+	l.maker = h.Source
+	if other := l.making[1-h.Source]; other != nil {
 		other()
 	}
 	if !l.aside {
-		p.turn.first(func(m *marks) *time.Time { return &m.audio }, time.Now())
-		p.turn.skipAsides()
+		t.first(func(m *marks) *time.Time { return &m.audio }, now)
+		t.skipAsides()
 	}
-	s.speaking.waiting = append(s.speaking.waiting, p)
+	s.speaking.waiting = append(s.speaking.waiting, play{t, l, h.Source, h.granted})
 	s.playNext()
 }
 
@@ -206,7 +172,7 @@ func (t *turn) skipAsides() {
 // noise.
 func (s *Session) overlaps(now time.Time) bool {
 	m, t := &s.speaking, s.turn
-	if t == nil || t.kind != answerTurn || t.entry >= 0 || !s.caller.speaking || !s.cfg.Interruptible || len(m.waiting) == 0 {
+	if t == nil || t.kind != answerTurn || t.entry >= 0 || !s.hearing.speaking || !s.cfg.Interruptible || len(m.waiting) == 0 {
 		return false
 	}
 	if t.held.IsZero() {
@@ -219,37 +185,54 @@ func (s *Session) overlaps(now time.Time) bool {
 // politeFor is how long an answer that is ready waits for a caller who speaks.
 const politeFor = 1500 * time.Millisecond
 
-// playNext hands the next line over when the last one is queued.
+// playNext lets the next line be queued when the last one is.
 func (s *Session) playNext() {
 	m := &s.speaking
 	if s.overlaps(time.Now()) {
 		return
 	}
-	for !m.busy && len(m.waiting) > 0 {
+	for m.busy == nil && len(m.waiting) > 0 {
 		p := m.waiting[0]
 		m.waiting = m.waiting[1:]
-		if p.ctx.Err() != nil {
+		if p.over(s) {
 			continue
 		}
-		m.busy = true
-		s.plays <- p // never blocks: one at a time, and the channel holds one
+		m.busy = &p
+		close(p.granted)
 	}
 }
 
-// made: an engine is done with a line.
-func (s *Session) made(t *turn, l *line, src int, some bool, err error) {
-	l.making[src] = nil
-	if t != s.turn || l.fixed || l.maker == 1-src {
+// take: a synthesizer is done with a line, and everything of it is queued.
+func (h soundMade) take(s *Session, _ time.Time) {
+	m := &s.speaking
+	if b := m.busy; b != nil && b.line.id == h.Line && b.source == h.Source {
+		m.busy = nil
+	}
+	t := s.current(h.Turn)
+	if l := t.line(h.Line); l != nil && !l.fixed {
+		l.making[h.Source] = nil
+		s.lineMade(t, l, h)
+	}
+	s.playNext()
+}
+
+func (s *Session) lineMade(t *turn, l *line, h soundMade) {
+	if l.maker == 1-h.Source {
 		return
 	}
-	if err != nil {
-		s.fail("tts", err)
-	}
-	if some {
-		return // what is there is played to its end
+	if h.Err != nil {
+		s.fail("tts", h.Err)
 	}
 	switch {
-	case l.making[1-src] != nil:
+	case l.maker == h.Source: // what is there is played to its end
+		l.done = true
+		if h.End >= 0 {
+			m := &s.speaking
+			l.end, m.to = h.End, max(m.to, h.End)
+			m.pace = float64(h.End-l.start) / float64(max(1, weigh(l.text)))
+		}
+		s.lineDone(t, l)
+	case l.making[1-h.Source] != nil:
 	case l.tried < 2 && s.parts.SynthesizerFallback.Synthesizer != nil:
 		s.makeSound(t, l)
 	default:

@@ -11,8 +11,8 @@ import (
 func (s *Session) interrupt(now time.Time) {
 	t := s.turn
 	played := s.media.Clear()
-	if s.speaking.sounding && !s.speaking.dry && s.caller.speaking {
-		s.emit(now, "barge_in", BargeIn{now.Sub(s.caller.onset).Milliseconds(), len(plainWords(s.caller.text()))})
+	if s.speaking.sounding && !s.speaking.dry && s.hearing.speaking {
+		s.emit(now, "barge_in", BargeIn{now.Sub(s.hearing.onset).Milliseconds(), len(plainWords(s.hearing.text()))})
 	}
 	s.speaking.quiet(s, now)
 	s.off(gateAlarm, fillerAlarm, fallbackAlarm, holdingAlarm, giveUpAlarm)
@@ -41,7 +41,7 @@ func (s *Session) mayStop(t *turn) bool {
 func (s *Session) unmute(t *turn) {
 	t.muted = false
 	unheard := t.takeRest()
-	if len(s.kept) == 0 && !s.caller.speaking && !s.caller.open && !s.caller.awaiting {
+	if len(s.kept) == 0 && !s.hearing.speaking && !s.hearing.open && !s.hearing.awaiting {
 		s.add(t, unheard)
 		return
 	}
@@ -63,7 +63,7 @@ func (s *Session) settleStopped() {
 // resume takes an interruption back that brought no words: the assistant goes on where it stopped.
 func (s *Session) resume(now time.Time) {
 	old := s.stopped
-	if old == nil || s.caller.speaking || s.caller.open || s.caller.awaiting {
+	if old == nil || s.hearing.speaking || s.hearing.open || s.hearing.awaiting {
 		return // asked again when it is clear what the caller said
 	}
 	s.stopped = nil

@@ -24,19 +24,19 @@ func (s *Session) think(t *turn, q Thinking) {
 	s.awaitStage(t, time.Now())
 	s.wg.Go("thinker", func() {
 		defer cancel()
-		err := safe.Do("thinker", func() error { return s.pull(ctx, t, src, who, q) })
-		s.post(t.ctx, func() { s.thinkerDone(t, src, err) })
+		err := safe.Do("thinker", func() error { return s.pull(ctx, t.id, src, who, q) })
+		s.post(t.ctx, thoughtsOver{t.id, src, err})
 	})
 }
 
 // pull takes thoughts one by one. A tool runs only when the owner has agreed: two engines may be thinking.
-func (s *Session) pull(ctx context.Context, t *turn, src int, who Thinker, q Thinking) error {
+func (s *Session) pull(ctx context.Context, turn, src int, who Thinker, q Thinking) error {
 	for th, err := range who.Think(ctx, q) {
 		if err != nil {
 			return err
 		}
 		agreed := make(chan struct{})
-		if !s.post(ctx, func() { s.thought(t, src, th, agreed) }) {
+		if !s.post(ctx, thoughtCame{turn, src, th, agreed}) {
 			return ctx.Err()
 		}
 		select {
@@ -48,9 +48,10 @@ func (s *Session) pull(ctx context.Context, t *turn, src int, who Thinker, q Thi
 	return ctx.Err()
 }
 
-// thought takes one step of an answer. The first engine with something to say or do is the one that goes on.
-func (s *Session) thought(t *turn, src int, th Thought, agreed chan struct{}) {
-	if t != s.turn || t.thinking[src] == nil {
+// take takes one step of an answer. The first engine with something to say or do is the one that goes on.
+func (h thoughtCame) take(s *Session, now time.Time) {
+	t, src, th := s.current(h.Turn), h.Source, h.Thought
+	if t == nil || t.thinking[src] == nil {
 		return
 	}
 	_, calls := data[agent.Called](th.Event)
@@ -62,7 +63,7 @@ func (s *Session) thought(t *turn, src int, th Thought, agreed chan struct{}) {
 		}
 	}
 	if th.Event != nil {
-		s.emit(time.Now(), th.Event.Type, th.Event.Data)
+		s.emit(now, th.Event.Type, th.Event.Data)
 		s.toolStep(t, th.Event)
 	}
 	if s.turn != t {
@@ -74,7 +75,7 @@ func (s *Session) thought(t *turn, src int, th Thought, agreed chan struct{}) {
 	if th.Text != "" && !t.muted {
 		s.add(t, th.Text)
 	}
-	close(agreed)
+	close(h.agreed)
 }
 
 // toolStep follows the tools of a turn: they are part of what the model remembers.
@@ -109,14 +110,15 @@ func data[T any](e *agent.Event) (T, bool) {
 	return v, ok
 }
 
-// thinkerDone is called when an engine has nothing more to say, or failed.
-func (s *Session) thinkerDone(t *turn, src int, err error) {
-	if t != s.turn || t.thinking[src] == nil {
+// take ends an engine's part in a turn.
+func (h thoughtsOver) take(s *Session, _ time.Time) {
+	t := s.current(h.Turn)
+	if t == nil || t.thinking[h.Source] == nil {
 		return
 	}
-	t.thinking[src] = nil
-	if err != nil {
-		s.fail("llm", err)
+	t.thinking[h.Source] = nil
+	if h.Err != nil {
+		s.fail("llm", h.Err)
 		if t.thinker < 0 && t.tried < 2 && s.parts.ThinkerFallback != nil {
 			s.think(t, t.question)
 			return

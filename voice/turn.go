@@ -2,6 +2,7 @@ package voice
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"parley/agent"
@@ -18,8 +19,31 @@ const (
 	messageTurn           // for a machine
 )
 
+// answering is what the assistant does with what it heard: its turn, and what it remembers.
+type answering struct {
+	turn       *turn // in progress; nil = listening
+	turns      int   // there were
+	stopped    *turn // cut short by the caller, taken up again when no words follow
+	kept       []string
+	history    []agent.Message
+	notes      []string
+	greeted    bool
+	greetingAt time.Time // its first sound
+	failed     int       // answers in a row that could not be given
+	fillers    int       // that were spoken
+}
+
+// current is the turn with a number while it is in progress, nil when it is over.
+func (a *answering) current(id int) *turn {
+	if a.turn == nil || a.turn.id != id {
+		return nil
+	}
+	return a.turn
+}
+
 // turn is one turn of the assistant, from the moment it is owed to the last sample heard.
 type turn struct {
+	id       int
 	kind     turnKind
 	ctx      context.Context
 	cancel   context.CancelFunc
@@ -63,6 +87,16 @@ func (t *turn) first(which func(*marks) *time.Time, at time.Time) {
 	}
 }
 
+// line finds a line of the turn by its number.
+func (t *turn) line(id int) *line {
+	if t != nil {
+		if i := slices.IndexFunc(t.lines, func(l *line) bool { return l.id == id }); i >= 0 {
+			return t.lines[i]
+		}
+	}
+	return nil
+}
+
 // thought reports that nothing more will be added to the turn.
 func (t *turn) thought() bool { return !t.awaiting && t.thinking[0] == nil && t.thinking[1] == nil }
 
@@ -79,7 +113,8 @@ func (t *turn) complete() bool {
 // begin makes a turn the one in progress.
 func (s *Session) begin(k turnKind) *turn {
 	ctx, cancel := context.WithCancel(s.ctx)
-	s.turn = &turn{kind: k, ctx: ctx, cancel: cancel, thinker: -1, entry: -1}
+	s.turns++
+	s.turn = &turn{id: s.turns, kind: k, ctx: ctx, cancel: cancel, thinker: -1, entry: -1}
 	return s.turn
 }
 
@@ -144,7 +179,7 @@ func (s *Session) settle(now time.Time) {
 	if t := s.turn; t != nil && t.complete() && !t.muted && !s.speaking.sounding {
 		s.finish(t, now)
 	}
-	if s.turn == nil && s.caller.awaiting && s.over == "" && !s.who.busy() {
+	if s.turn == nil && s.hearing.awaiting && s.over == "" && !s.who.busy() {
 		s.awaitWords(now)
 	}
 	s.tick(now)

@@ -64,7 +64,7 @@ func (s *Session) listenForTones(t *pickup.Tones, pcm []int16) {
 		return
 	}
 	for _, tone := range t.Feed(pcm) {
-		s.post(s.ctx, func() { s.whoBeeps(tone, time.Now()) })
+		s.post(s.ctx, toneCame{tone})
 	}
 }
 
@@ -113,7 +113,7 @@ func (s *Session) whoBeeps(t pickup.Tone, now time.Time) {
 	case !beep || s.over != "":
 	case w.stage == biding:
 		s.greetingOver(now)
-	case w.stage == leaving && w.tries < mostTries && (now.Sub(w.since) < lateTone || s.caller.ended.After(w.since)):
+	case w.stage == leaving && w.tries < mostTries && (now.Sub(w.since) < lateTone || s.hearing.ended.After(w.since)):
 		s.leaveMessage(now)
 	}
 }
@@ -185,7 +185,7 @@ func (s *Session) holdBack(now time.Time) {
 	s.hush(now)
 	s.greeted, s.quietOn, s.kept = true, true, nil
 	w.enter(biding, now)
-	s.bide(s.caller.ended)
+	s.bide(s.hearing.ended)
 }
 
 // hush ends the turn in progress where it is.
@@ -204,7 +204,7 @@ func (s *Session) hush(now time.Time) {
 func (s *Session) bide(ended time.Time) {
 	w := s.who
 	at := w.since.Add(bidesAtMost)
-	if !s.caller.speaking {
+	if !s.hearing.speaking {
 		quiet := machineQuiet
 		if w.told == pickup.Screening {
 			quiet = askerQuiet

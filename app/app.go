@@ -54,6 +54,8 @@ type App struct {
 	recordings *recordings.Recordings
 	vendors    providers.Vendors // the simulator's last
 
+	Reach *ssrf.Guard // where trunks and transfers may go
+
 	Background []func(ctx context.Context) error // each runs until its context ends
 	closers    []func() error
 }

@@ -2,25 +2,39 @@ package app
 
 import (
 	"context"
+	"fmt"
 
 	"parley/accounts"
 	"parley/assistants"
 	"parley/db"
 	"parley/numbers"
 	"parley/providers"
+	"parley/ssrf"
 )
 
 // numbers: phone numbers and trunks, from the first vendors that sell numbers and take money for them.
 func (h *App) numbers(context.Context) error {
+	allow, err := ssrf.ParseAllow(h.on.Config.Telephony.AllowCIDRs, false)
+	if err != nil {
+		return fmt.Errorf("telephony.allow_cidrs: %w", err)
+	}
+	h.Reach = h.Guard.Telephony(allow...)
 	carrier := h.vendors.First(func(v providers.Vendor) bool { return v.Carrier != nil })
 	callers := h.vendors.First(func(v providers.Vendor) bool { return v.CallerIDs != nil })
 	payments := h.vendors.First(func(v providers.Vendor) bool { return v.Payments != nil })
 	h.Numbers = numbers.New(h.DB, numbers.Config{Box: h.on.Box, Jobs: h.on.Jobs, Carrier: carrier.Carrier, Payments: payments.Payments,
-		CallerIDs: callers.CallerIDs, Countries: h.on.Config.Numbers.Countries, Node: h.on.Node, Phones: h.phones()})
+		CallerIDs: callers.CallerIDs, Countries: h.on.Config.Numbers.Countries, Node: h.on.Node, Phones: h.phones(),
+		Reach: h.Reach, Operator: h.isOperator})
 	h.Numbers.OnDetach(func(ctx context.Context, tx *db.Tx, _ accounts.ID, id numbers.ID) error {
 		return h.Assistants.DetachNumber(ctx, tx, int64(id))
 	})
 	return nil
+}
+
+// isOperator reports whether an account is the operator's, the installation's first.
+func (h *App) isOperator(ctx context.Context, q db.Q, id accounts.ID) (bool, error) {
+	first, err := h.Accounts.First(ctx, q)
+	return first.ID == id, err
 }
 
 // numbersOf are an account's numbers as assistants see them.

@@ -122,6 +122,7 @@ type Telephony struct {
 	InboundReserve   float64  `key:"inbound_reserve" min:"0" max:"1" doc:"share of lines kept for inbound calls"`
 	TransferMethod   string   `key:"transfer_method" oneof:"bridge refer"`
 	ProxyAddress     string   `key:"proxy_address" doc:"outbound proxy of trunks that ask for it"`
+	AllowCIDRs       []string `key:"allow_cidrs" check:"cidrs" doc:"private networks that trunks and transfers may reach, such as that of a PBX"`
 }
 
 // Billing is how accounts pay.

@@ -109,6 +109,15 @@ func (n *Numbers) claim(ctx context.Context, owner accounts.ID, o Offer, key str
 		region = &o.Region
 	}
 	err = n.db.Do(ctx, func(tx *db.Tx) error {
+		var row int // whoever makes a trunk of the number waits here, or we do
+		if err := tx.Get(ctx, &row, `SELECT id FROM sip_registrar WHERE id = 1 {{lock}}`); err != nil {
+			return err
+		}
+		if yes, err := n.taken(ctx, tx, o.Number); err != nil {
+			return err
+		} else if yes {
+			return errTaken
+		}
 		if err := tx.Get(ctx, &id, `INSERT INTO phone_numbers (account_id, number, country_code, type, state, sms_capable, region, price,
 			price_id, purchase_key, step, created_at, updated_at) VALUES ($1, $2, $3, 'normal', 'buying', $4, $5, $6, $7, $8, 'subscribe', $9, $9) RETURNING id`,
 			owner, o.Number, o.Country, o.SMS, region, int64(o.Price), o.PriceID, cmp.Or(key, uuid.NewString()), now); err != nil {

@@ -9,6 +9,7 @@ import (
 	"parley/accounts"
 	"parley/db"
 	"parley/jobs"
+	"parley/ssrf"
 	"parley/value"
 )
 
@@ -91,6 +92,10 @@ type Config struct {
 	Countries []string // where numbers may be bought, ISO 3166-1 alpha-2
 	Node      string   // names this process among those that share the database
 	Phones    Policy   // where codes may be sent
+
+	Reach *ssrf.Guard // where trunks may be; nil = everywhere
+	// Operator reports whether an account runs the installation; nil = none does.
+	Operator func(ctx context.Context, q db.Q, id accounts.ID) (bool, error)
 }
 
 // Numbers is the room.

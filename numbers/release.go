@@ -110,15 +110,17 @@ func (n *Numbers) scheduled(ctx context.Context, job jobs.Job) (Number, error) {
 // remove deletes a number with everything that hangs on it.
 func (n *Numbers) remove(ctx context.Context, x Number) error {
 	err := n.db.Do(ctx, func(tx *db.Tx) error {
+		if x.Type == SIP {
+			if err := bump(ctx, tx); err != nil {
+				return err
+			}
+		}
 		if err := n.detach(ctx, tx, x); err != nil {
 			return err
 		}
 		count, err := tx.Exec(ctx, `DELETE FROM phone_numbers WHERE id = $1`, x.ID) // its trunk goes with it
 		if err == nil && count == 0 {
 			err = ErrNotFound
-		}
-		if err == nil && x.Type == SIP {
-			err = bump(ctx, tx)
 		}
 		return err
 	})

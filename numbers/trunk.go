@@ -11,6 +11,7 @@ import (
 
 	"parley/accounts"
 	"parley/fault"
+	"parley/ssrf"
 	"parley/value"
 )
 
@@ -114,8 +115,9 @@ var (
 	hostLabel = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$`)
 )
 
-// check says what is wrong with a change of old beyond its tags. isNew: old is a blank trunk.
-func (c TrunkChange) check(old Trunk, isNew bool) (bad []fault.Field) {
+// check says what is wrong with a change of old beyond its tags. isNew: old is a blank trunk. wide: networks of any size
+// may be let in.
+func (c TrunkChange) check(old Trunk, isNew bool, reach *ssrf.Guard, wide bool) (bad []fault.Field) {
 	after := c.over(old)
 	if c.Form.Has() && !isNew && c.Form.V != old.Form {
 		bad = append(bad, fault.Bad("sip_trunk_type", "in"))
@@ -136,15 +138,17 @@ func (c TrunkChange) check(old Trunk, isNew bool) (bad []fault.Field) {
 	}
 	if c.Address.Has() && !isHost(c.Address.V) {
 		bad = append(bad, fault.Bad("sip_address", "pattern"))
+	} else if c.Address.Has() && reach != nil && reach.CheckHost(c.Address.V) != nil {
+		bad = append(bad, fault.Bad("sip_address", "private"))
 	}
-	bad = append(bad, c.checkAllowed(after)...)
+	bad = append(bad, c.checkAllowed(after, wide)...)
 	if isNew && after.Country == "" && !c.Country.Set {
 		bad = append(bad, fault.Bad("country_code", "required"))
 	}
 	return bad
 }
 
-func (c TrunkChange) checkAllowed(after Trunk) (bad []fault.Field) {
+func (c TrunkChange) checkAllowed(after Trunk, wide bool) (bad []fault.Field) {
 	if after.Auth != "ip" {
 		return nil
 	}
@@ -152,11 +156,21 @@ func (c TrunkChange) checkAllowed(after Trunk) (bad []fault.Field) {
 		return []fault.Field{fault.Own("allowed_inbound_ips", "List at least one allowed address: authorization type ip needs it.")}
 	}
 	for i, s := range c.Allowed.V {
-		if _, err := prefix(s); err != nil {
-			bad = append(bad, fault.Bad("allowed_inbound_ips."+strconv.Itoa(i), "ip"))
+		key := "allowed_inbound_ips." + strconv.Itoa(i)
+		p, err := prefix(s)
+		switch {
+		case err != nil:
+			bad = append(bad, fault.Bad(key, "ip"))
+		case !wide && tooWide(p):
+			bad = append(bad, fault.Own(key, "Only operators may allow networks wider than /16, or /32 for IPv6."))
 		}
 	}
 	return bad
+}
+
+// tooWide tells networks that nobody has for himself.
+func tooWide(p netip.Prefix) bool {
+	return p.Addr().Is4() && p.Bits() < 16 || p.Addr().Is6() && p.Bits() < 32
 }
 
 func control(r rune) bool { return r < ' ' || r == 0x7f }
@@ -165,6 +179,12 @@ func control(r rune) bool { return r < ' ' || r == 0x7f }
 func prefix(s string) (netip.Prefix, error) {
 	if strings.Contains(s, "/") {
 		p, err := netip.ParsePrefix(s)
+		if err == nil && p.Addr().Is4In6() {
+			if p.Bits() < 96 {
+				return p, fmt.Errorf("no network: %q", s)
+			}
+			p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+		}
 		return p.Masked(), err
 	}
 	a, err := netip.ParseAddr(s)

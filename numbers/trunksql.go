@@ -89,7 +89,14 @@ func (n *Numbers) CheckTrunk(ctx context.Context, owner accounts.ID, id ID, c Tr
 			return err
 		}
 	}
-	return fault.Input(c.check(old, id == 0)...)
+	wide := false
+	if n.cfg.Operator != nil && len(c.Allowed.V) > 0 {
+		var err error
+		if wide, err = n.cfg.Operator(ctx, n.db, owner); err != nil {
+			return err
+		}
+	}
+	return fault.Input(c.check(old, id == 0, n.cfg.Reach, wide)...)
 }
 
 // CreateTrunk stores a new trunk, and its number, of a change that has passed CheckTrunk.
@@ -99,6 +106,12 @@ func (n *Numbers) CreateTrunk(ctx context.Context, owner accounts.ID, c TrunkCha
 	t.CreatedAt = n.db.Now()
 	t.UpdatedAt = t.CreatedAt
 	err := n.db.Do(ctx, func(tx *db.Tx) error {
+		if err := bump(ctx, tx); err != nil {
+			return err
+		}
+		if err := unclaimed(ctx, tx, t); err != nil {
+			return err
+		}
 		if err := unlike(ctx, tx, t); err != nil {
 			return err
 		}
@@ -112,6 +125,36 @@ func (n *Numbers) CreateTrunk(ctx context.Context, owner accounts.ID, c TrunkCha
 			t.Owner, t.InboundRef, t.OutboundRef)
 	})
 	return n.stored(t, err, "The SIP trunk could not be created. Try again, or ask support.")
+}
+
+// unclaimed refuses a number that another account has, whatever it is there: whoever calls it would reach one or the other.
+// That includes an extension that reads as another account's number as a far end may dial it. Whoever asks holds the row of
+// the registrar, as everybody does who takes a number.
+func unclaimed(ctx context.Context, tx *db.Tx, t Trunk) error {
+	var foreign int
+	err := tx.Get(ctx, &foreign, `SELECT count(*) FROM phone_numbers WHERE number = $1 AND account_id <> $2
+		AND state IN ('buying', 'undoing', 'active', 'scheduled')`, t.Number, t.Owner)
+	if err == nil && foreign > 0 {
+		err = errSameTrunk
+	}
+	if err != nil {
+		return err
+	}
+	digits, national := parts(t.Number)
+	if t.Form == "extension" {
+		if digits = strings.TrimLeft(t.Number, "0"); digits == "" || strings.Trim(digits, "0123456789") != "" {
+			return nil
+		}
+		err = tx.Get(ctx, &foreign, `SELECT count(*) FROM sip_trunks WHERE form = 'number' AND account_id <> $1 AND (digits = $2 OR national = $2)`,
+			t.Owner, digits)
+	} else {
+		err = tx.Get(ctx, &foreign, `SELECT count(*) FROM sip_trunks WHERE form = 'extension' AND account_id <> $1 AND number IN ($2, $3, $4, $5)`,
+			t.Owner, digits, "00"+digits, national, "0"+national)
+	}
+	if err == nil && foreign > 0 {
+		err = errSameTrunk
+	}
+	return err
 }
 
 // unlike refuses a trunk that another one is the same as; two at once meet at the index.
@@ -128,11 +171,19 @@ func unlike(ctx context.Context, tx *db.Tx, t Trunk) error {
 func (n *Numbers) UpdateTrunk(ctx context.Context, owner accounts.ID, id ID, c TrunkChange) (Trunk, error) {
 	var t Trunk
 	err := n.db.Do(ctx, func(tx *db.Tx) error {
+		if err := bump(ctx, tx); err != nil {
+			return err
+		}
 		old, err := n.trunk(ctx, tx, `t.account_id = $1 AND t.id = $2`, owner, id)
 		if err != nil {
 			return err
 		}
 		t = c.over(old)
+		if t.Number != old.Number {
+			if err := unclaimed(ctx, tx, t); err != nil {
+				return err
+			}
+		}
 		t.UpdatedAt = n.db.Now()
 		if t.Username != old.Username || t.Password != old.Password || t.Address != old.Address || t.Port != old.Port || t.Transport != old.Transport {
 			t.Registration = "none"
@@ -155,13 +206,13 @@ func (n *Numbers) store(ctx context.Context, tx *db.Tx, t Trunk, statement strin
 		return err
 	}
 	digits, national := parts(t.Number)
-	if _, err := tx.Exec(ctx, statement, append([]any{
+	_, err = tx.Exec(ctx, statement, append([]any{
 		t.ID, t.Number, digits, national, t.Form, t.Username, password, t.Address, t.Format, t.Auth, db.JSON[[]string]{V: t.Allowed}, t.Proxy,
-		t.Transport, t.Port, db.JSON[[]string]{V: t.Codecs}, t.Registration, db.At(t.UpdatedAt)}, more...)...); err != nil {
-		return err
+		t.Transport, t.Port, db.JSON[[]string]{V: t.Codecs}, t.Registration, db.At(t.UpdatedAt)}, more...)...)
+	if err == nil {
+		tx.After(func() { n.tell(t.Owner, t.ID) })
 	}
-	tx.After(func() { n.tell(t.Owner, t.ID) })
-	return bump(ctx, tx)
+	return err
 }
 
 func (n *Numbers) stored(t Trunk, err error, outage string) (Trunk, error) {
@@ -179,7 +230,8 @@ func (n *Numbers) stored(t Trunk, err error, outage string) (Trunk, error) {
 // trunkRef is an opaque name that a far end may be configured with.
 func trunkRef() string { return "trk_" + strings.ToLower(rand.Text()) }
 
-// bump counts a change of the trunks, for the process that keeps them registered.
+// bump counts a change of the trunks, for the process that keeps them registered. It comes first in a transaction: from
+// then on numbers are taken one after the other.
 func bump(ctx context.Context, tx *db.Tx) error {
 	_, err := tx.Exec(ctx, `UPDATE sip_registrar SET changes = changes + 1 WHERE id = 1`)
 	return err

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -28,7 +29,10 @@ var (
 )
 
 // Guard decides where requests may go. The zero Guard is not usable; see New.
-type Guard struct{ check *ssrf.Guardian }
+type Guard struct {
+	check *ssrf.Guardian
+	allow []netip.Prefix
+}
 
 // metadata services outside the special-purpose ranges
 var metadata = []netip.Prefix{netip.MustParsePrefix("168.63.129.16/32")}
@@ -45,7 +49,26 @@ func New(allow ...netip.Prefix) *Guard {
 		}
 	}
 	return &Guard{ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...),
-		ssrf.WithDeniedV4Prefixes(metadata...))}
+		ssrf.WithDeniedV4Prefixes(metadata...)), allow}
+}
+
+// documentation are the networks of examples, which nobody has.
+var documentation = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("198.51.100.0/24"),
+	netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("2001:db8::/32")}
+
+// Telephony is the guard of trunk and transfer addresses: it allows some networks more, where a PBX may be, and the networks
+// of examples.
+func (g *Guard) Telephony(allow ...netip.Prefix) *Guard {
+	return New(slices.Concat(g.allow, documentation, allow)...)
+}
+
+// CheckHost says whether a host may be stored: nil, or ErrRefused for a literal address that policy forbids, in any spelling.
+// A host name passes; what it resolves to is checked when it is called.
+func (g *Guard) CheckHost(host string) error {
+	if ip, ok := literal(host); ok && !g.Allowed(ip) {
+		return ErrRefused
+	}
+	return nil
 }
 
 // ParseAllow reads outbound.allow_cidrs; dev adds the loopback ranges.
@@ -78,10 +101,10 @@ func (g *Guard) CheckURL(raw string) error {
 	if strings.ContainsAny(host, " \t{}<>\"'|\\^`") {
 		return ErrInvalid
 	}
-	if ip, ok := literal(host); u.User != nil || ok && !g.Allowed(ip) {
+	if u.User != nil {
 		return ErrRefused
 	}
-	return nil
+	return g.CheckHost(host)
 }
 
 func validPort(p string) bool {

@@ -52,5 +52,5 @@ func lineTrunk(t numbers.Trunk) sip.Trunk {
 	}
 	return sip.Trunk{ID: int64(t.ID), Number: t.Number, Extension: t.Form == "extension", Username: t.Username, Password: t.Password,
 		Address: t.Address, Port: int(t.Port), Transport: t.Transport, Format: t.Format, Country: t.Country, Auth: t.Auth, Allowed: t.Prefixes(),
-		Proxy: t.Proxy, Codecs: codecs, Register: true}
+		Proxy: t.Proxy, Codecs: codecs, Account: int64(t.Owner), Register: t.Registers()}
 }

@@ -70,6 +70,14 @@ func TestTrunkOnTheLine(t *testing.T) {
 		taken := make(chan lines.Info, 1)
 		home := serve(sip.Config{Trunks: s.App.Trunks(), OnCall: func(leg lines.Leg) { taken <- leg.Info(); _ = leg.Reject(486) }})
 
+		quiet, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer quiet.Close()
+		s.Send("POST /user/phone-numbers/sip-trunks", fmt.Sprintf(`{"sip_trunk_type":"extension","phone_number":"777","sip_username":"bob",
+			"sip_password":"secret","sip_address":"127.0.0.1","port":%d,"sip_calling_format":"e164","country_code":"DE",
+			"inbound_authorization_type":"ip","allowed_inbound_ips":["192.0.2.1"]}`, quiet.LocalAddr().(*net.UDPAddr).Port)).Want(201)
 		made := s.Send("POST /user/phone-numbers/sip-trunks", fmt.Sprintf(`{"sip_trunk_type":"number","phone_number":"+4930123456","sip_username":"ada",
 			"sip_password":"secret","sip_address":"127.0.0.1","port":%d,"sip_calling_format":"national","inbound_authorization_type":"auth"}`, registrar(t))).Want(201)
 		id := made.ID("data.id")
@@ -77,6 +85,11 @@ func TestTrunkOnTheLine(t *testing.T) {
 			if time.Since(began) > 5*time.Second {
 				t.Fatal("a new trunk is not registered within 5 s")
 			}
+		}
+
+		_ = quiet.SetReadDeadline(time.Now())
+		if n, err := quiet.Read(make([]byte, 2000)); err == nil {
+			t.Errorf("a trunk of type ip registers, with %d bytes", n)
 		}
 
 		for password, want := range map[string]int{"secret": 486, "wrong": 403} {

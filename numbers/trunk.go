@@ -51,6 +51,9 @@ func (t Trunk) Prefixes() []netip.Prefix {
 	return list
 }
 
+// Registers reports whether we register at the far end: with a user and a password, unless calls come from known addresses.
+func (t Trunk) Registers() bool { return t.Auth == "auth" && t.Username != "" && t.Password != "" }
+
 // TrunkChange is the input of create and update; what is absent stays.
 type TrunkChange struct {
 	Form      value.Opt[string]   `json:"sip_trunk_type" rule:"oneof=extension|number"`

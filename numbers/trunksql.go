@@ -55,6 +55,9 @@ func (n *Numbers) trunks(ctx context.Context, q db.Q, where string, args ...any)
 			Address: r.Address, Format: r.Format, Auth: r.Auth, Allowed: r.Allowed.V, Country: r.Country, Proxy: r.Proxy, Transport: r.Transport,
 			Port: r.Port, Codecs: r.Codecs.V, InboundRef: r.InboundRef, OutboundRef: r.OutboundRef, Registration: r.Registration,
 			CreatedAt: r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time()}
+		if !list[i].Registers() {
+			list[i].Registration = "none"
+		}
 	}
 	return list, nil
 }

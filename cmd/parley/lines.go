@@ -47,7 +47,7 @@ func (s *server) lines(ctx context.Context) error {
 
 	public, _ := netip.ParseAddr(s.cfg.SIP.PublicIP) // checked when the configuration was read; empty = none
 	line := sip.Config{Listen: s.cfg.SIP.Listen, PublicIP: public, Proxy: s.cfg.Telephony.ProxyAddress, Media: plane,
-		Opus: phoneOpus(ctx, codec), Trunks: s.app.Trunks(), OnCall: board.Inbound}
+		Reach: s.app.Reach.Allowed, Opus: phoneOpus(ctx, codec), Trunks: s.app.Trunks(), OnCall: board.Inbound}
 	pretend, err := s.pretend(plane, &line)
 	if err != nil {
 		return err

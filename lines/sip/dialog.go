@@ -2,9 +2,11 @@ package sip
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"mime"
 	"mime/multipart"
+	"net/netip"
 	"strconv"
 	"strings"
 
@@ -112,7 +114,7 @@ func (l *Leg) onReinvite(req *sip.Request, tx sip.ServerTransaction, finish func
 		l.answerOnce(req, tx, finish, code)
 		return
 	}
-	l.retarget(req.Contact())
+	l.retarget(req.Contact(), req.Source())
 	res := l.reply(req, 200)
 	for _, h := range headers {
 		res.AppendHeader(h)
@@ -175,7 +177,7 @@ func (l *Leg) onUpdate(req *sip.Request, tx sip.ServerTransaction, finish func()
 			return
 		}
 	}
-	l.retarget(req.Contact())
+	l.retarget(req.Contact(), req.Source())
 	res := l.reply(req, 200)
 	for _, h := range headers {
 		res.AppendHeader(h)
@@ -197,11 +199,23 @@ func (l *Leg) onInfo(req *sip.Request, tx sip.ServerTransaction, finish func()) 
 	l.answerOnce(req, tx, finish, code)
 }
 
-// retarget follows a changed Contact (RFC 3261 §12.2.2).
-func (l *Leg) retarget(c *sip.ContactHeader) {
-	if c != nil && !c.Address.Wildcard && c.Address.Host != "" {
-		l.target = *c.Address.Clone()
+// retarget follows the Contact of a message inside the dialog (RFC 3261 §12.2.2); from is where that came from.
+func (l *Leg) retarget(c *sip.ContactHeader, from string) {
+	if before := l.target.Host; l.aim(c) && l.target.Host != before && l.place.transport == "UDP" {
+		src, _ := netip.ParseAddrPort(from)
+		now, cancel := context.WithCancel(l.s.ctx)
+		cancel() // a name is not looked up: the call would wait for it
+		l.reachBack(now, netip.AddrPortFrom(src.Addr().Unmap(), src.Port()))
 	}
+}
+
+// aim takes a Contact as the target of our requests.
+func (l *Leg) aim(c *sip.ContactHeader) bool {
+	if c == nil || c.Address.Wildcard || c.Address.Host == "" {
+		return false
+	}
+	l.target = *c.Address.Clone()
+	return true
 }
 
 func retryAfter(seconds int) sip.Header { return sip.NewHeader("Retry-After", strconv.Itoa(seconds)) }

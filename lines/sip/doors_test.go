@@ -209,6 +209,46 @@ func TestDigestIsForOneRequest(t *testing.T) {
 	}
 }
 
+// A call goes to the account whose number is meant, never to one that lists the caller's address and has a number that reads
+// the same.
+//
+// Contract: 10.7
+func TestCallsStayWithTheirAccount(t *testing.T) {
+	t.Parallel()
+	routed := make(chan Inbound, 1)
+	s := serve(t, Config{Trunks: trunks(
+		Trunk{ID: 1, Account: 1, Number: "+4930123456", Country: "DE", Username: "ada", Password: "secret", Auth: "auth"},
+		Trunk{ID: 2, Account: 2, Number: "4930123456", Extension: true, Auth: "ip", Allowed: anywhere},
+		Trunk{ID: 3, Account: 2, Number: "+4330123456", Country: "AT", Auth: "ip", Allowed: anywhere},
+		Trunk{ID: 4, Account: 3, Number: "+4930999999", Country: "DE", Auth: "ip", Allowed: anywhere},
+		Trunk{ID: 5, Account: 4, Number: "+4930999999", Country: "DE", Auth: "ip", Allowed: anywhere},
+	), Route: func(_ context.Context, in Inbound) Decision { routed <- in; return Decision{} }})
+	for _, called := range []string{"+4930123456", "4930123456", "004930123456", "030123456"} {
+		p := newPhone(t, s)
+		p.send(p.request("INVITE", called, p.sdp()))
+		m := p.expect("401")
+		p.send(p.request("ACK", called, ""))
+		p.send(p.request("INVITE", called, p.sdp(), authorization(t, m, "INVITE", "sip:"+called+"@"+p.to.String(), "ada", "secret")))
+		p.expect("603")
+		p.send(p.request("ACK", called, ""))
+		if in := receive(t, routed, "routing"); in.Trunk.ID != 1 {
+			t.Errorf("%s went to trunk %d", called, in.Trunk.ID)
+		}
+	}
+	p := newPhone(t, s)
+	p.send(p.request("INVITE", "+4330123456", p.sdp()))
+	p.expect("603")
+	if in := receive(t, routed, "routing"); in.Trunk.ID != 3 {
+		t.Errorf("%+v", in)
+	}
+	p = newPhone(t, s)
+	p.send(p.request("INVITE", "+4930999999", p.sdp())) // of two accounts, by whatever way that came about: nobody's
+	p.expect("401")
+	if len(routed) > 0 {
+		t.Errorf("%+v", <-routed)
+	}
+}
+
 // A panic in what is done for one call ends that call; the far end is told, and other calls notice nothing.
 func TestPanicCostsOneCall(t *testing.T) {
 	t.Parallel()

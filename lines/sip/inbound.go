@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -142,10 +143,27 @@ func (s *Server) candidates(ctx context.Context, req *sip.Request) ([]Trunk, err
 			}
 		}
 		if len(list) > 0 {
-			return list, nil
+			return certain(list, user), nil
 		}
 	}
 	return nil, nil
+}
+
+// certain are the trunks that a call may really be for. A user part such as 030123456 may mean numbers of several accounts,
+// in different countries; then the number itself decides, or else the password does, but never an address that one account lists.
+func certain(list []Trunk, user string) []Trunk {
+	if oneOwner(list) {
+		return list
+	}
+	exact := slices.DeleteFunc(slices.Clone(list), func(t Trunk) bool { return t.Number != user || !strings.HasPrefix(user, "+") })
+	if len(exact) > 0 && oneOwner(exact) {
+		return exact
+	}
+	return slices.DeleteFunc(list, func(t Trunk) bool { return t.Auth == "ip" })
+}
+
+func oneOwner(list []Trunk) bool {
+	return !slices.ContainsFunc(list, func(t Trunk) bool { return t.Account != list[0].Account })
 }
 
 // prove finds the trunk whose authorisation the request fulfils (api.md 10.7).
@@ -271,24 +289,15 @@ func (s *Server) inboundLeg(ctx context.Context, req *sip.Request, tx sip.Server
 	l.user = userPart(req.Recipient.User)
 	l.rseq = req.CSeq().SeqNo
 	l.lseq = uint32(time.Now().Unix()) & 0xffffff
-	l.retarget(req.Contact())
+	l.aim(req.Contact())
 	for _, h := range req.GetHeaders("Record-Route") {
 		if rr, ok := h.(*sip.RecordRouteHeader); ok {
 			l.routes = append(l.routes, sip.RouteHeader{Address: *rr.Address.Clone()})
 		}
 	}
-	l.reachBack(in.Source)
+	l.reachBack(ctx, in.Source)
 	l.trace.add(req, false)
 	return l, nil
-}
-
-// reachBack sends our requests to where the far end's came from when its Contact is a private address
-// somewhere behind a router (RFC 5626 in spirit, without its registration).
-func (l *Leg) reachBack(src netip.AddrPort) {
-	contact, err := netip.ParseAddr(l.target.Host)
-	if err == nil && src.IsValid() && contact != src.Addr() && (contact.IsPrivate() || contact.IsUnspecified() || contact.IsLoopback()) {
-		l.dest = src.String()
-	}
 }
 
 // serve runs the leg and hands it over; it returns when the transaction of the INVITE is done with. Whoever takes the call

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -43,7 +42,8 @@ func (s *Server) prepare(ctx context.Context, d lines.Destination) (*invitation,
 	}
 	i.proof = i.target.Host == trunk.Address
 	transport := i.target.UriParams.GetOr("transport", "udp")
-	if i.dest, err = s.resolve(ctx, transport, s.nextHop(trunk, i.target)); err != nil {
+	own := s.proxied(trunk) || d.TrunkID == 0 && s.cfg.Default != nil && i.proof
+	if i.dest, err = s.resolve(ctx, s.nextHop(trunk, i.target), own); err != nil {
 		return nil, err
 	}
 	s.trustPeer(i.dest)
@@ -94,9 +94,12 @@ func (i *invitation) uri() (u sip.Uri, err error) {
 	return u, nil
 }
 
+// proxied reports whether the requests of a trunk leave through the installation's proxy.
+func (s *Server) proxied(t Trunk) bool { return t.Proxy && s.cfg.Proxy != "" }
+
 // nextHop is host:port a request for target goes to.
 func (s *Server) nextHop(t Trunk, target sip.Uri) string {
-	if t.Proxy && s.cfg.Proxy != "" {
+	if s.proxied(t) {
 		if _, _, err := net.SplitHostPort(s.cfg.Proxy); err == nil {
 			return s.cfg.Proxy
 		}
@@ -107,29 +110,6 @@ func (s *Server) nextHop(t Trunk, target sip.Uri) string {
 		port = sip.DefaultPort(target.UriParams.GetOr("transport", "udp"))
 	}
 	return net.JoinHostPort(strings.Trim(target.Host, "[]"), strconv.Itoa(port))
-}
-
-// resolve turns a host name into an address, IPv4 first. TLS keeps the name too: see sendTo.
-func (s *Server) resolve(ctx context.Context, transport, hostport string) (string, error) {
-	host, port, err := net.SplitHostPort(hostport)
-	if err != nil {
-		return "", err
-	}
-	if _, err := netip.ParseAddr(host); err == nil {
-		return hostport, nil
-	}
-	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-	if err != nil {
-		return "", err
-	}
-	best := addrs[0]
-	for _, a := range addrs {
-		if a.Unmap().Is4() {
-			best = a.Unmap()
-			break
-		}
-	}
-	return net.JoinHostPort(best.String(), port), nil
 }
 
 // sendTo fixes where r goes. sipgo checks a TLS certificate against the name in the destination, so that stays a name.
@@ -145,7 +125,7 @@ func (i *invitation) request() *sip.Request {
 	l := i.leg
 	r := sip.NewRequest(sip.INVITE, *i.target.Clone())
 	r.AppendHeader(l.place.via())
-	if i.trunk.Proxy && i.s.cfg.Proxy != "" {
+	if i.s.proxied(i.trunk) {
 		r.AppendHeader(i.s.proxyRoute())
 	}
 	host := i.trunk.Address

@@ -47,7 +47,7 @@ type Leg struct {
 	remote sip.ToHeader   // theirs, with their tag
 	target sip.Uri        // their Contact
 	routes []sip.RouteHeader
-	dest   string // where requests go when the Contact is not reachable; "" = target
+	dest   string // where requests go when that is not the Contact or the first route; "" = there
 	user   string // user part of our Contact
 	lseq   uint32
 	rseq   uint32
@@ -365,7 +365,7 @@ func (l *Leg) request(method sip.RequestMethod) *sip.Request {
 		r.AppendHeader(allowHeader())
 		r.AppendHeader(supportedHeader())
 	}
-	if l.dest != "" && len(l.routes) == 0 {
+	if l.dest != "" {
 		r.SetDestination(l.dest)
 	}
 	l.place.from(r)

@@ -227,7 +227,7 @@ func (l *Leg) join(req *sip.Request, res *sip.Response) {
 	l.remote = sip.ToHeader{DisplayName: res.To().DisplayName, Address: *res.To().Address.Clone(), Params: res.To().Params.Clone()}
 	l.lseq = req.CSeq().SeqNo
 	l.target = *req.Recipient.Clone()
-	l.retarget(res.Contact())
+	l.aim(res.Contact())
 	records := res.GetHeaders("Record-Route")
 	for k := len(records) - 1; k >= 0; k-- {
 		if rr, ok := records[k].(*sip.RecordRouteHeader); ok {
@@ -238,8 +238,8 @@ func (l *Leg) join(req *sip.Request, res *sip.Response) {
 	switch {
 	case err != nil:
 	case l.place.transport == "UDP":
-		l.reachBack(netip.AddrPortFrom(src.Addr().Unmap(), src.Port()))
-	default:
+		l.reachBack(l.s.ctx, netip.AddrPortFrom(src.Addr().Unmap(), src.Port()))
+	case len(l.routes) == 0:
 		l.dest = src.String() // the connection stays, and so does its certificate
 	}
 }

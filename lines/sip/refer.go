@@ -3,6 +3,7 @@ package sip
 import (
 	"context"
 	"errors"
+	"net"
 	"strings"
 
 	"github.com/emiago/sipgo/sip"
@@ -14,6 +15,9 @@ var _ lines.Referrer = (*Leg)(nil)
 
 // Refer asks the far end to call somebody else (RFC 3515) and waits for what it reports of that call.
 func (l *Leg) Refer(ctx context.Context, to string) error {
+	if err := l.s.transferable(ctx, to); err != nil {
+		return &lines.DialError{Err: err}
+	}
 	status := make(chan int, 1)
 	if err := l.do(ctx, func() error { return l.refer(to, status) }); err != nil {
 		return err
@@ -32,6 +36,16 @@ func (l *Leg) Refer(ctx context.Context, to string) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// transferable refuses a URI whose host may not be called by us either.
+func (s *Server) transferable(ctx context.Context, to string) error {
+	var u sip.Uri
+	if !isURI(to) || sip.ParseUri(to, &u) != nil || u.Host == "" {
+		return nil // what cannot be an address is refused as such
+	}
+	_, err := s.resolve(ctx, net.JoinHostPort(strings.Trim(u.Host, "[]"), "5060"), false)
+	return err
 }
 
 // refer sends REFER. status gets the final answer to it, or that of the call it brought about.

@@ -187,7 +187,7 @@ func (r *registrant) request(ctx context.Context, expires int) (*sip.Request, pl
 		transport = t.Transport
 		target.UriParams.Add("transport", transport)
 	}
-	dest, err := r.s.resolve(ctx, transport, r.s.nextHop(t, target))
+	dest, err := r.s.resolve(ctx, r.s.nextHop(t, target), r.s.proxied(t))
 	if err != nil {
 		return nil, place{}, err
 	}
@@ -200,7 +200,7 @@ func (r *registrant) request(ctx context.Context, expires int) (*sip.Request, pl
 	me := sip.Uri{Scheme: "sip", User: escapeUser(t.Username), Host: t.Address}
 	req := sip.NewRequest(sip.REGISTER, target)
 	req.AppendHeader(where.via())
-	if t.Proxy && r.s.cfg.Proxy != "" {
+	if r.s.proxied(t) {
 		req.AppendHeader(r.s.proxyRoute())
 	}
 	from := sip.FromHeader{Address: me}

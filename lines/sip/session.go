@@ -180,7 +180,7 @@ func (l *Leg) refreshed(req *sip.Request, res *sip.Response, err error) {
 
 // refreshOK completes a refresh. The answer to a re-INVITE may move the far end's audio.
 func (l *Leg) refreshOK(req *sip.Request, res *sip.Response) {
-	l.retarget(res.Contact())
+	l.retarget(res.Contact(), res.Source())
 	if req.IsInvite() {
 		ack := l.request(sip.ACK)
 		ack.CSeq().SeqNo = req.CSeq().SeqNo

@@ -30,6 +30,10 @@ type Config struct {
 	Media    *media.Plane
 	Opus     func() (media.Encoder, media.Decoder, error) // nil = no Opus on telephone lines
 
+	// Reach reports whether an address that customers or far ends chose may be called; nil = every address. The addresses
+	// of Default and Proxy always may.
+	Reach func(netip.Addr) bool
+
 	Trunks  Trunks // nil = none
 	Default *Trunk // line of calls that name no trunk; nil = none
 	Open    bool   // accept inbound calls of anybody, without a trunk (benches and the simulator, on loopback)
@@ -90,9 +94,10 @@ type Server struct {
 
 	mu       sync.Mutex
 	legs     map[dialogID]*Leg
-	invites  map[string]struct{} // inbound INVITEs in work, to recognise merged requests
-	placed   map[dialogID]placed // recent outbound INVITEs, to acknowledge repeated answers; without the remote tag
-	minSE    int                 // smallest session interval in seconds we accept
+	own      map[netip.Addr]struct{} // addresses of Default and Proxy
+	invites  map[string]struct{}     // inbound INVITEs in work, to recognise merged requests
+	placed   map[dialogID]placed     // recent outbound INVITEs, to acknowledge repeated answers; without the remote tag
+	minSE    int                     // smallest session interval in seconds we accept
 	t1       time.Duration
 	backoff  time.Duration // first pause after a failed registration
 	deadAir  time.Duration // media.Config.Timeout
@@ -110,7 +115,7 @@ func Start(cfg Config) (*Server, error) { return start(cfg) }
 // start lets tests shorten the times.
 func start(cfg Config, tune ...func(*Server)) (*Server, error) {
 	s := &Server{cfg: cfg, log: cfg.Log, budget: newBudget(), auth: newChallenger(),
-		legs: map[dialogID]*Leg{}, invites: map[string]struct{}{}, placed: map[dialogID]placed{},
+		legs: map[dialogID]*Leg{}, own: map[netip.Addr]struct{}{}, invites: map[string]struct{}{}, placed: map[dialogID]placed{},
 		minSE: 90, window: addressWindow, t1: sip.T1, backoff: 2 * time.Second, watching: 2 * time.Second,
 		routing: 3 * time.Second}
 	if s.log == nil {
@@ -168,7 +173,8 @@ func (s *Server) build() error {
 	s.parser = newParser()
 	var err error
 	s.ua, err = sipgo.NewUA(sipgo.WithUserAgent("-"), sipgo.WithUserAgentParser(s.parser), sipgo.WithUserAgenTLSConfig(s.cfg.TLS),
-		sipgo.WithUserAgentTransportLayerOptions(sip.WithTransportLayerLogger(quiet)),
+		sipgo.WithUserAgentTransportLayerOptions(sip.WithTransportLayerLogger(quiet), sip.WithTransportLayerTransports(sip.TransportsConfig{
+			TCP: &sip.TransportTCP{DialerCreate: s.dialer}, TLS: &sip.TransportTLS{TransportTCP: &sip.TransportTCP{DialerCreate: s.dialer}}})),
 		sipgo.WithUserAgentTransactionLayerOptions(sip.WithTransactionLayerLogger(quiet),
 			sip.WithTransactionLayerUnhandledResponseHandler(s.onStrayResponse)))
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 // Trunk is a way in from and out to the telephone network.
 type Trunk struct {
 	ID        int64
+	Account   int64  // whose it is
 	Number    string // user part called inbound and shown outbound: E.164 number or extension
 	Extension bool   // Number is an extension
 	Username  string // digest user

@@ -103,8 +103,8 @@ func New(d Deps) *API {
 	if a.Metrics == nil {
 		a.Metrics = prometheus.NewRegistry()
 	}
-	a.table = a.routes()
-	a.document = wire.OpenAPI(wire.Document{Title: "parley", Version: "1", Base: Base, Hooks: hooks(),
+	a.table = described(a.routes())
+	a.document = wire.OpenAPI(wire.Document{Title: "parley", Version: "1", Base: Base, Hooks: hooks(), Fields: fieldWords(),
 		Description: "AI assistants that hold calls and chats: assistants, calls, campaigns, knowledgebases, tools, phone numbers, WhatsApp, SMS and webhooks."}, a.table)
 	a.wire = wire.NewServer(wire.Config{
 		Base: Base, PublicURL: d.PublicURL,

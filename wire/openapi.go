@@ -20,6 +20,7 @@ type Document struct {
 	Title, Version, Description string
 	Base                        string // path prefix of the operations
 	Hooks                       []Hook
+	Fields                      Fields
 }
 
 // Hook is a request that the server sends.
@@ -79,19 +80,20 @@ func OpenAPI(d Document, routes []Route) []byte {
 		"components": object{"schemas": s.named,
 			"securitySchemes": object{"key": object{"type": "http", "scheme": "bearer", "description": "API key: <id>|<secret>."}}},
 	}
-	return indented(doc)
+	return indented(doc, d.Fields)
 }
 
-// indented writes keys sorted and one per line, so that a change of the document reads well.
-func indented(doc object) []byte {
+// indented adds the words of fields and writes keys sorted and one per line, so that a change of the document reads well.
+func indented(doc object, words Fields) []byte {
 	b, err := value.Marshal(doc)
 	if err != nil {
 		panic(err) // built from maps
 	}
-	var v any
+	var v object
 	if err = json.Unmarshal(b, &v); err != nil {
 		panic(err) // written by value.Marshal
 	}
+	words.describe(v)
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
@@ -114,6 +116,9 @@ func (s *schemas) operation(r *Route) object {
 	op := object{"operationId": r.OperationID(), "tags": []string{r.section}, "responses": s.responses(r)}
 	if r.Summary != "" {
 		op["summary"] = r.Summary
+	}
+	if r.Description != "" {
+		op["description"] = r.Description
 	}
 	if len(r.Aliases) > 0 {
 		op["x-aliases"] = r.Aliases

@@ -14,8 +14,9 @@ type Route struct {
 	Method, Path string
 	Aliases      []string // "PATCH /user/assistant/{id}", the same route under other names
 	Area         Area
-	Status       int // of a success
-	Summary      string
+	Status       int    // of a success
+	Summary      string // a line that names the operation
+	Description  string // what it does
 	section      string
 
 	auth       auth

@@ -33,10 +33,11 @@ var May = []struct{ Room, Imports string }{
 	{"calendar", "foundations"},
 	{"toolbox", "foundations agent"},
 	{"assistants", "foundations accounts catalog toolbox"},
+	{"mind", "foundations accounts agent assistants toolbox tools"},
 	{"calls", "foundations accounts assistants"},
 	{"billing", "foundations accounts calls"},
 	{"webhooks", "foundations accounts calls"},
-	{"chats", "foundations accounts assistants agent toolbox"},
+	{"chats", "foundations accounts assistants agent mind toolbox tools"},
 	{"numbers", "foundations accounts"},
 	{"messaging", "foundations accounts assistants chats numbers"},
 	{"campaigns", "foundations calls"},
@@ -48,7 +49,7 @@ var May = []struct{ Room, Imports string }{
 	{"recordings", "foundations calls lines"},
 	{"calllog", "foundations calls voice"},
 	{"switchboard", "foundations asks calllog recordings voice lines agent accounts assistants calendar calls campaigns " +
-		"catalog numbers toolbox tools webhooks"},
+		"catalog mind numbers toolbox tools webhooks"},
 
 	// Vendors fill roles that the rooms above define.
 	{"providers", "foundations agent catalog knowledge messaging numbers voice"},
@@ -59,7 +60,7 @@ var May = []struct{ Room, Imports string }{
 	{"api", "foundations accounts agent asks assistants billing calllog calls campaigns catalog chats console knowledge " +
 		"lines messaging numbers sim switchboard tools webhooks wire"},
 	{"app", "foundations accounts agent api assistants asks billing calendar calllog calls campaigns catalog chats config " +
-		"knowledge lines messaging numbers providers recordings secrets sim switchboard toolbox tools voice webhooks"},
+		"knowledge lines messaging mind numbers providers recordings secrets sim switchboard toolbox tools voice webhooks"},
 	{"cmd", "foundations accounts api app assistants billing catalog chats config console knowledge lines numbers " +
 		"providers secrets sim switchboard voice wire"},
 	{"", ""},

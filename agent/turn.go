@@ -254,6 +254,9 @@ func (t *Turn) run(ctx context.Context, c ToolCall) error {
 		args = json.RawMessage(`{}`)
 	}
 	t.observe("tool.call", Called{c.Name, args})
+	if err := ctx.Err(); err != nil {
+		return err // nobody listens any more
+	}
 	began := time.Now()
 	res := Failed("there is no function %s", c.Name)
 	for _, f := range t.Functions {

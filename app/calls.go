@@ -34,9 +34,9 @@ func (h *App) switchboard(context.Context) error {
 	h.Logs = calllog.New(h.DB, h.Calls, slog.Default())
 	h.recordings = recordings.New(h.DB, h.Calls, h.Blobs, c.DataPath("scratch"), slog.Default())
 	h.Switchboard = switchboard.New(switchboard.Deps{
-		DB: h.DB, Jobs: h.on.Jobs, Calls: h.Calls, Assistants: h.Assistants, Catalog: h.Catalog, Tools: h.Tools, Accounts: h.Accounts,
+		DB: h.DB, Jobs: h.on.Jobs, Calls: h.Calls, Assistants: h.Assistants, Catalog: h.Catalog, Mind: h.mind(), Accounts: h.Accounts,
 		Numbers: callNumbers{h}, Billing: h.Billing, Campaigns: h.Campaigns, Webhooks: h.Webhooks, Logs: h.Logs, Recordings: h.recordings, Asks: h.Asks,
-		Engines: engines(h.vendors), Search: h.search, Calendar: h.booking, Home: h.base(),
+		Engines: engines(h.vendors), Home: h.base(),
 		Node: h.on.Node, Currency: c.Billing.Currency, Phones: h.phones(), CallsPerMinute: c.Limits.CallsPerMinute,
 	})
 	h.Assistants.OnChange(func(_ accounts.ID, id assistants.ID) { h.Switchboard.Ready(id) })

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -16,7 +15,7 @@ import (
 	"parley/chats"
 	"parley/db"
 	"parley/knowledge"
-	"parley/placeholders"
+	"parley/mind"
 	"parley/providers"
 	"parley/toolbox"
 	"parley/tools"
@@ -61,7 +60,7 @@ func (h *App) webhooks(context.Context) error {
 // chats: conversations in text.
 func (h *App) chats(context.Context) error {
 	h.Chats = chats.New(h.DB, h.on.Jobs, h.Assistants,
-		chats.Mind{Engine: h.ChatEngine, Tools: h.chatTools, Search: h.search, Calendar: h.booking}, h.chatMoney(), h.reportEnding)
+		chats.Mind{Mind: h.mind(), Engine: h.ChatEngine}, h.chatMoney(), h.reportEnding)
 	h.Chats.OnEvent(func(e chats.Event) { h.tell(e.Owner, "conversation", e) })
 	h.Webhooks.OnChange(func(owner accounts.ID, id int64) { h.tell(owner, "delivery", map[string]int64{"id": id}) })
 	return nil
@@ -87,6 +86,11 @@ func (h *App) chatMoney() chats.Money {
 			return bill.Money, err
 		},
 	}
+}
+
+// mind is what assistants think with, in calls and in chats.
+func (h *App) mind() mind.Mind {
+	return mind.Mind{Tools: h.Tools.Of, Run: h.Tools.Run, Search: h.search, Calendar: h.booking, Now: h.DB.Now}
 }
 
 // search finds passages in an assistant's knowledgebase.
@@ -122,25 +126,4 @@ type documentFiles struct{ blobs.Store }
 func (f documentFiles) Open(ctx context.Context, key string) (io.ReadSeekCloser, error) {
 	r, _, err := f.Store.Open(ctx, key)
 	return r, err
-}
-
-// chatTools are the assistant's mid-call tools as functions of a model.
-func (h *App) chatTools(ctx context.Context, a assistants.Assistant, v placeholders.Values) ([]agent.Function, error) {
-	return h.customTools(ctx, a, tools.Conversation{ConversationID: v["conversation_id"], Values: v})
-}
-
-func (h *App) customTools(ctx context.Context, a assistants.Assistant, c tools.Conversation) ([]agent.Function, error) {
-	own, err := h.Tools.Of(ctx, a.Owner, a.ToolIDs)
-	if err != nil {
-		return nil, err
-	}
-	var out []agent.Function
-	for _, t := range own {
-		out = append(out, agent.Function{
-			Tool: agent.Tool{Name: t.Name, Description: t.Description, Parameters: t.Schema()},
-			Run: func(ctx context.Context, args json.RawMessage) agent.Result {
-				return agent.Result{Value: h.Tools.Run(ctx, t.Definition, args, c)}
-			}})
-	}
-	return out, nil
 }

@@ -12,8 +12,7 @@ import (
 	"parley/db"
 	"parley/fault"
 	"parley/jobs"
-	"parley/placeholders"
-	"parley/toolbox"
+	"parley/mind"
 	"parley/value"
 )
 
@@ -99,16 +98,10 @@ type Attachment struct {
 	Filename string `json:"filename"`
 }
 
-// Mind is what answers need of the rest of the platform. A nil func means that there is no such thing.
+// Mind is what answers are thought with. Engine is the text model that chats for an assistant; nil = there is none.
 type Mind struct {
-	// Engine is the text model that chats for an assistant.
+	mind.Mind
 	Engine func(ctx context.Context, a assistants.Assistant) (agent.Engine, error)
-	// Tools are the assistant's mid-call tools.
-	Tools func(ctx context.Context, a assistants.Assistant, v placeholders.Values) ([]agent.Function, error)
-	// Search finds passages in the assistant's knowledgebase.
-	Search func(ctx context.Context, a assistants.Assistant, query string) ([]agent.Passage, error)
-	// Calendar carries out the functions of a calendar_integration tool.
-	Calendar func(ctx context.Context, a assistants.Assistant, t *toolbox.CalendarIntegration, function string, args map[string]any) (any, error)
 }
 
 // Money is what chats need of billing. A nil func means that nothing is charged.

@@ -12,6 +12,7 @@ import (
 	"parley/db"
 	"parley/fault"
 	"parley/jobs"
+	"parley/mind"
 	"parley/value"
 )
 
@@ -192,7 +193,7 @@ func (s *Chats) ending(ctx context.Context, args reportArgs) (Ending, bool, erro
 
 // evaluate asks the model what the conversation came to. Without an answer every field is null.
 func (s *Chats) evaluate(ctx context.Context, c Conversation, a assistants.Assistant, entries []Entry) value.Scalars {
-	fields := wanted(a)
+	fields := mind.Wanted(a.PostCallSchema)
 	nothing := agent.Undetermined(fields)
 	if len(fields) == 0 || s.mind.Engine == nil {
 		return nothing

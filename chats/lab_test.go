@@ -19,6 +19,7 @@ import (
 	"parley/db"
 	"parley/db/dbtest"
 	"parley/jobs"
+	"parley/mind"
 	"parley/value"
 	"parley/wire"
 
@@ -126,9 +127,9 @@ func newLab(t *testing.T, d *db.DB) *lab {
 		Engine: func(context.Context, assistants.Assistant) (agent.Engine, error) {
 			return agent.Engine{Model: l.model, Provider: "test", Name: "script"}, nil
 		},
-		Search: func(_ context.Context, _ assistants.Assistant, query string) ([]agent.Passage, error) {
+		Mind: mind.Mind{Now: d.Now, Search: func(_ context.Context, _ assistants.Assistant, query string) ([]agent.Passage, error) {
 			return []agent.Passage{{DocumentID: 1, Document: "Hours", Text: "Open at nine."}}, nil
-		},
+		}},
 	}, Money{Afford: l.afford, Charge: l.charge}, func(_ context.Context, _ *db.Tx, e Ending) error {
 		l.mu.Lock()
 		defer l.mu.Unlock()

@@ -86,13 +86,12 @@ func AllowedOrigins(a assistants.Assistant) []string { return a.WidgetSettings.A
 
 // values are what placeholders in the texts of a conversation stand for.
 func (s *Chats) values(c Conversation, a assistants.Assistant) placeholders.Values {
-	facts := agent.Facts{CustomerPhone: c.Customer.Phone, AssistantPhone: c.Sender.Phone, AssistantID: a.UUID, AssistantName: a.Name,
-		ConversationID: c.UUID, Now: s.db.Now().In(a.Location())}
 	var known value.Scalars
 	if c.Customer.Name != "" {
 		known = value.Scalars{{Name: "customer_name", Value: c.Customer.Name}}
 	}
-	return placeholders.Layer(facts.Values(), c.Variables, known, a.Variables)
+	facts := agent.Facts{CustomerPhone: c.Customer.Phone, AssistantPhone: c.Sender.Phone, ConversationID: c.UUID}
+	return s.mind.Values(a, facts, c.Variables, known)
 }
 
 // External finds or opens the api conversation of an assistant with a customer the caller names.

@@ -6,9 +6,10 @@ import (
 	"strings"
 
 	"parley/agent"
-	"parley/assistants"
+	"parley/mind"
 	"parley/placeholders"
 	"parley/toolbox"
+	"parley/tools"
 	"parley/value"
 )
 
@@ -60,19 +61,12 @@ func (s *Chats) turn(ctx context.Context, c Conversation, t *thought, history []
 	if err != nil {
 		return err
 	}
-	values := s.values(c, a)
 	var greeting []string
-	functions, err := s.functions(ctx, c, a, values, t, &greeting)
+	speaker, err := s.mind.Speaker(ctx, a, s.values(c, a), tools.Conversation{ConversationID: c.UUID})
 	if err != nil {
 		return err
 	}
-	turn := agent.Turn{
-		Engine: engine, History: history, Functions: functions, Temperature: a.LLMTemperature, Wanted: wanted(a),
-		Prompt: agent.Prompt{Text: a.SystemPrompt, Values: values, Language: a.Language(), Now: s.db.Now().In(a.Location())},
-	}
-	if a.KnowledgebaseID != nil && a.KnowledgebaseMode == "prompt" && s.mind.Search != nil {
-		turn.Recall = func(ctx context.Context, query string) ([]agent.Passage, error) { return s.mind.Search(ctx, a, query) }
-	}
+	turn := speaker.Turn(mind.Occasion{Engine: engine, History: history, Channel: s.channel(c, speaker, t, &greeting)})
 	said, err := turn.Text(ctx)
 	if err != nil {
 		return err
@@ -86,41 +80,17 @@ func (s *Chats) turn(ctx context.Context, c Conversation, t *thought, history []
 	return nil
 }
 
-func wanted(a assistants.Assistant) []agent.Field {
-	out := make([]agent.Field, len(a.PostCallSchema))
-	for i, f := range a.PostCallSchema {
-		out[i] = agent.Field{Name: f.Name, Type: f.Type, Description: f.Description}
-	}
-	return out
-}
-
-// functions are what the speaker may do in a chat: three of the built-in tools, the mid-call tools, the search.
-func (s *Chats) functions(ctx context.Context, c Conversation, a assistants.Assistant, v placeholders.Values, t *thought, greeting *[]string) ([]agent.Function, error) {
-	channel := toolbox.Channel{
-		EndCall: func(context.Context) error { t.then.End = true; return nil },
+// channel is what built-in tools can do in a chat.
+func (s *Chats) channel(c Conversation, speaker *mind.Speaker, t *thought, greeting *[]string) toolbox.Channel {
+	return toolbox.Channel{
+		EndCall:  func(context.Context) error { t.then.End = true; return nil },
+		Calendar: speaker.Calendar,
 		SwitchTo: func(ctx context.Context, tool *toolbox.AssistantTransfer) error {
-			said, err := s.handOver(ctx, c, v, t, tool)
+			said, err := s.handOver(ctx, c, speaker.Values, t, tool)
 			*greeting = append(*greeting, said...)
 			return err
 		},
 	}
-	if s.mind.Calendar != nil {
-		channel.Calendar = func(ctx context.Context, tool *toolbox.CalendarIntegration, function string, args map[string]any) (any, error) {
-			return s.mind.Calendar(ctx, a, tool, function, args)
-		}
-	}
-	out := a.Tools.Functions(toolbox.Scene{Channel: channel, Values: v, Now: s.db.Now().In(a.Location())})
-	if s.mind.Tools != nil {
-		custom, err := s.mind.Tools(ctx, a, v)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, custom...)
-	}
-	if a.KnowledgebaseID != nil && a.KnowledgebaseMode != "prompt" && s.mind.Search != nil {
-		out = append(out, agent.Search(func(ctx context.Context, query string) ([]agent.Passage, error) { return s.mind.Search(ctx, a, query) }))
-	}
-	return out, nil
 }
 
 // handOver makes another assistant the speaker and returns what is said about it.

@@ -28,6 +28,7 @@ import (
 	"parley/jobs"
 	"parley/lines"
 	"parley/lines/linetest"
+	"parley/mind"
 	"parley/recordings"
 	"parley/value"
 	"parley/voice"
@@ -91,6 +92,7 @@ func newLab(t testing.TB, d *db.DB) *lab {
 	l.Switchboard = New(Deps{
 		DB: d, Jobs: runner, Calls: room, Catalog: cat, Accounts: l.people, Numbers: l, Billing: l, Campaigns: l, Webhooks: l, Dialer: l,
 		Logs: calllog.New(d, room, quiet), Recordings: recordings.New(d, room, l, l.scratch, quiet), Asks: asks.New(d, "n1"),
+		Mind:       mind.Mind{Now: d.Now},
 		Assistants: assistants.New(d, cat, plainBox{}, assistants.Account{Numbers: l.attachable}),
 		Engines: Engines{Default: "fake",
 			Transcribers: map[string]voice.OpenTranscriber{"fake": openTranscriber},

@@ -155,14 +155,14 @@ func (s *Switchboard) conversation(a assistants.Assistant, l *live, c cast) (voi
 
 // values are the placeholders of a call, strongest first: system values, the call's, the assistant's.
 func (s *Switchboard) values(a assistants.Assistant, call calls.Call) placeholders.Values {
-	f := agent.Facts{AssistantID: a.UUID, AssistantName: a.Name, CallID: fmt.Sprint(call.ID), Now: s.DB.Now().In(a.Location())}
+	f := agent.Facts{CallID: fmt.Sprint(call.ID)}
 	if call.ClientPhone != nil {
 		f.CustomerPhone = *call.ClientPhone
 	}
 	if call.AssistantPhone != nil {
 		f.AssistantPhone = *call.AssistantPhone
 	}
-	return placeholders.Layer(f.Values(), call.InputVariables.V, a.Variables)
+	return s.Mind.Values(a, f, call.InputVariables.V)
 }
 
 // configOf turns an assistant's settings into those of a conversation.
@@ -249,14 +249,6 @@ func (s *Switchboard) promptOf(c calls.Call) agent.Prompt {
 		f.AssistantPhone = *c.AssistantPhone
 	}
 	return agent.Prompt{Text: snap.Prompt, Values: placeholders.Layer(f.Values(), c.InputVariables.V, snap.Variables), Language: snap.Language, Now: f.Now, Spoken: true}
-}
-
-func fieldsOf(schema []assistants.SchemaItem) []agent.Field {
-	out := make([]agent.Field, len(schema))
-	for i, f := range schema {
-		out[i] = agent.Field{Name: f.Name, Type: f.Type, Description: f.Description}
-	}
-	return out
 }
 
 // prepare readies a call's conversation while it rings: its settings stand from now on, the greeting is synthesised and

@@ -11,6 +11,7 @@ import (
 	"parley/campaigns"
 	"parley/db"
 	"parley/jobs"
+	"parley/mind"
 	"parley/value"
 	"parley/webhooks"
 )
@@ -97,7 +98,7 @@ func (s *Switchboard) evaluate(ctx context.Context, c calls.Call) (value.Scalars
 			events = append(events, made)
 		}
 	}
-	fields := fieldsOf(snap.Schema)
+	fields := mind.Wanted(snap.Schema)
 	values := agent.Undetermined(fields)
 	if len(c.Entries.V) > 0 {
 		e := agent.Evaluation{Engine: s.modelOf(snap.ModelID), Prompt: s.promptOf(c), Fields: fields,

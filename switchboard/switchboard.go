@@ -19,11 +19,10 @@ import (
 	"parley/db"
 	"parley/jobs"
 	"parley/lines"
+	"parley/mind"
 	"parley/numbers"
 	"parley/recordings"
 	"parley/safe"
-	"parley/toolbox"
-	"parley/tools"
 	"parley/value"
 	"parley/voice"
 	"parley/webhooks"
@@ -82,26 +81,22 @@ type Engines struct {
 
 // Deps are the rooms and engines that calls need.
 type Deps struct {
-	DB         *db.DB
-	Jobs       *jobs.Runner
-	Calls      *calls.Calls
-	Assistants *assistants.Assistants
-	Catalog    *catalog.Catalog
-	Tools      *tools.Tools // nil = no custom tools
-	Accounts   *accounts.Accounts
-	Numbers    Numbers
-	Billing    Billing
-	Campaigns  Campaigns
-	Webhooks   Webhooks
-	Logs       *calllog.Logs
-	Recordings *recordings.Recordings
-	Asks       *asks.Asks
-	Engines    Engines
-	Dialer     lines.Dialer
-	// Search finds passages of an assistant's knowledgebase; nil = nothing is ever found.
-	Search func(ctx context.Context, a assistants.Assistant, query string) ([]agent.Passage, error)
-	// Calendar carries out a function of a calendar_integration tool; nil = they are not offered.
-	Calendar       func(ctx context.Context, a assistants.Assistant, t *toolbox.CalendarIntegration, function string, args map[string]any) (any, error)
+	DB             *db.DB
+	Jobs           *jobs.Runner
+	Calls          *calls.Calls
+	Assistants     *assistants.Assistants
+	Catalog        *catalog.Catalog
+	Mind           mind.Mind
+	Accounts       *accounts.Accounts
+	Numbers        Numbers
+	Billing        Billing
+	Campaigns      Campaigns
+	Webhooks       Webhooks
+	Logs           *calllog.Logs
+	Recordings     *recordings.Recordings
+	Asks           *asks.Asks
+	Engines        Engines
+	Dialer         lines.Dialer
 	Node           string         // names this process among those that share the database
 	Home           string         // scheme and host of links to recordings
 	Currency       string         // of costs

@@ -2,14 +2,13 @@ package switchboard
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 
 	"parley/agent"
 	"parley/assistants"
 	"parley/calendar"
-	"parley/calls"
+	"parley/mind"
 	"parley/placeholders"
 	"parley/toolbox"
 	"parley/tools"
@@ -18,26 +17,17 @@ import (
 	"parley/voice/pickup"
 )
 
-// thinker thinks for one call: it fills voice.Thinker with agent's turns.
+// thinker thinks for one call: it fills voice.Thinker with the assistant's turns.
 type thinker struct {
-	board     *Switchboard
-	live      *live
-	assistant assistants.Assistant
-	call      calls.Call
-	values    placeholders.Values
-	engine    agent.Engine
-	custom    []tools.Tool
+	board   *Switchboard
+	live    *live
+	speaker *mind.Speaker
+	engine  agent.Engine
 }
 
 func (s *Switchboard) thinker(a assistants.Assistant, l *live, v placeholders.Values, e agent.Engine) (*thinker, error) {
-	m := &thinker{board: s, live: l, assistant: a, call: l.call, values: v, engine: e}
-	if s.Tools != nil && len(a.ToolIDs) > 0 {
-		var err error
-		if m.custom, err = s.Tools.Of(s.ctx, a.Owner, a.ToolIDs); err != nil {
-			return nil, err
-		}
-	}
-	return m, nil
+	speaker, err := s.Mind.Speaker(s.ctx, a, v, tools.Conversation{CallID: fmt.Sprint(l.call.ID)})
+	return &thinker{s, l, speaker, e}, err
 }
 
 // Think runs one turn of thought. Observations, a tool call among them, are yielded before the work goes on.
@@ -72,72 +62,22 @@ func (m *thinker) Think(ctx context.Context, q voice.Thinking) iter.Seq2[voice.T
 }
 
 func (m *thinker) turn(q voice.Thinking, endCall func(context.Context) error) *agent.Turn {
-	a := m.assistant
-	t := &agent.Turn{
-		Engine: m.engine, History: q.History, Temperature: a.LLMTemperature, Purpose: q.Purpose, Instruction: q.Instruction,
-		Wanted: fieldsOf(a.PostCallSchema),
-		Prompt: agent.Prompt{Text: a.SystemPrompt, Values: m.values, Language: q.Language, Spoken: true, Notes: q.Notes,
-			Now: m.board.DB.Now().In(a.Location())},
-	}
-	t.Functions = a.Tools.Functions(toolbox.Scene{Channel: m.channel(endCall), Values: m.values, Now: t.Prompt.Now})
-	for _, c := range m.custom {
-		t.Functions = append(t.Functions, m.function(c))
-	}
-	if value.Or(a.KnowledgebaseID, 0) != 0 && m.board.Search != nil {
-		find := func(ctx context.Context, query string) ([]agent.Passage, error) {
-			return m.board.Search(ctx, a, query)
-		}
-		if a.KnowledgebaseMode == "prompt" {
-			t.Recall = find
-		} else {
-			t.Functions = append(t.Functions, agent.Search(find))
-		}
-	}
-	for i, f := range t.Functions {
-		t.Functions[i].Run = unlessStopped(f.Run)
-	}
-	return t
-}
-
-// channel is what built-in tools can do in a call.
-func (m *thinker) channel(endCall func(context.Context) error) toolbox.Channel {
-	e := toolbox.Channel{EndCall: endCall, SendDigits: m.live.sendDigits}
-	if m.board.Calendar != nil {
-		e.Calendar = m.calendar
-	}
-	return e
+	return m.speaker.Turn(mind.Occasion{
+		Engine: m.engine, History: q.History, Language: q.Language, Spoken: true, Notes: q.Notes, Purpose: q.Purpose, Instruction: q.Instruction,
+		Channel: toolbox.Channel{EndCall: endCall, SendDigits: m.live.sendDigits, Calendar: m.calendar},
+	})
 }
 
 // calendar carries a function of a calendar out; what was booked stays with the call.
 func (m *thinker) calendar(ctx context.Context, t *toolbox.CalendarIntegration, function string, args map[string]any) (any, error) {
-	found, err := m.board.Calendar(ctx, m.assistant, t, function, args)
+	found, err := m.speaker.Calendar(ctx, t, function, args)
 	if b, ok := found.(calendar.Booked); ok && err == nil {
 		kept := []value.Scalar{{Name: "booking_uid", Value: b.UID}, {Name: "booking_start", Value: b.Start}, {Name: "booking_status", Value: b.Status}}
-		if err := m.board.Calls.SetVariables(context.WithoutCancel(ctx), m.call.ID, kept...); err != nil {
-			m.board.Log.Error("booking not kept with the call", "call", m.call.ID, "error", err)
+		if err := m.board.Calls.SetVariables(context.WithoutCancel(ctx), m.live.call.ID, kept...); err != nil {
+			m.board.Log.Error("booking not kept with the call", "call", m.live.call.ID, "error", err)
 		}
 	}
 	return found, err
-}
-
-// unlessStopped keeps a tool from running once nobody listens to the turn any more.
-func unlessStopped(run func(context.Context, json.RawMessage) agent.Result) func(context.Context, json.RawMessage) agent.Result {
-	return func(ctx context.Context, args json.RawMessage) agent.Result {
-		if ctx.Err() != nil {
-			return agent.Failed("the conversation went on")
-		}
-		return run(ctx, args)
-	}
-}
-
-// function is a custom tool as the model sees it.
-func (m *thinker) function(t tools.Tool) agent.Function {
-	return agent.Function{
-		Tool: agent.Tool{Name: t.Name, Description: t.Description, Parameters: t.Schema()},
-		Run: func(ctx context.Context, args json.RawMessage) agent.Result {
-			return agent.Result{Value: m.board.Tools.Run(ctx, t.Definition, args, tools.Conversation{CallID: fmt.Sprint(m.call.ID), Values: m.values})}
-		},
-	}
 }
 
 // hints are sentences the caller is likely to answer to or to use. They are the same for every call of an assistant, so

@@ -40,7 +40,7 @@ func TestCalendarInCalls(t *testing.T) {
 		if offered() != nil {
 			t.Error("offered without a calendar")
 		}
-		l.Calendar = func(_ context.Context, _ assistants.Assistant, b *toolbox.CalendarIntegration, function string, args map[string]any) (any, error) {
+		l.Mind.Calendar = func(_ context.Context, _ assistants.Assistant, b *toolbox.CalendarIntegration, function string, args map[string]any) (any, error) {
 			if b.APIKey != "k" || function != "book_appointment" || args["name"] != "Mia" {
 				t.Errorf("%+v %s %v", b, function, args)
 			}

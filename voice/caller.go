@@ -1,6 +1,7 @@
 package voice
 
 import (
+	"fmt"
 	"time"
 
 	"parley/agent"
@@ -97,6 +98,9 @@ func (s *Session) openTurn(at time.Time) {
 func (s *Session) heard(t Transcript, now time.Time) {
 	c := &s.hearing
 	c.broken = 0
+	if t.Lost > 0 {
+		s.warn("stt", fmt.Sprintf("The recogniser cannot keep up. %.1f s of what was said were not heard.", t.Lost.Seconds()))
+	}
 	if t.Language != "" {
 		c.language = t.Language
 	}

@@ -5,15 +5,17 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"time"
 
 	"parley/audio"
 )
 
 // Transcriber turns one caller's audio into words. Write, EndTurn and Close come from one goroutine, Recv from another.
 type Transcriber interface {
-	// Write takes caller audio in order, at the rate it was opened with.
+	// Write takes caller audio in order, at the rate it was opened with. It keeps no part of pcm and never waits: what cannot be
+	// worked on or sent at once is kept, and of more than some seconds the oldest is lost.
 	Write(pcm []int16) error
-	// EndTurn says that the caller's turn is over: a Final transcript (possibly empty) must follow.
+	// EndTurn says that the caller's turn is over: exactly one Final transcript (possibly empty) must follow. It never waits.
 	EndTurn() error
 	// Recv blocks for the next transcript; io.EOF after Close.
 	Recv() (Transcript, error)
@@ -24,7 +26,8 @@ type Transcriber interface {
 type Transcript struct {
 	Text     string
 	Final    bool
-	Language string // ISO 639-1 when the transcriber knows it, else empty
+	Language string        // ISO 639-1 when the transcriber knows it, else empty
+	Lost     time.Duration // audio given up since the last transcript, because the transcriber cannot keep up
 }
 
 // Transcribe says what is spoken in a recording, at the rate that t was opened with, and closes t.

@@ -2,13 +2,19 @@ package builtin
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
-// queue is an unbounded first-in first-out queue between two goroutines.
+// queue is a first-in first-out queue between two goroutines. Putting never waits: of what has weight, the oldest is lost
+// when the queue holds more than most. Without a weight nothing is.
 type queue[T any] struct {
 	mu     sync.Mutex
 	items  []T
+	weight func(T) int // nil = 0
+	most   int
+	holds  int
+	lost   int // since somebody asked
 	closed bool
 	err    error
 	more   chan struct{} // has a token when items or closed changed
@@ -24,8 +30,34 @@ func (q *queue[T]) put(v T) bool {
 		return false
 	}
 	q.items = append(q.items, v)
+	if q.weight != nil {
+		q.holds += q.weight(v)
+		q.shed()
+	}
 	q.signal()
 	return true
+}
+
+// shed lets the oldest go. Under mu.
+func (q *queue[T]) shed() {
+	for i := 0; q.holds > q.most; {
+		w := q.weight(q.items[i])
+		if w == 0 {
+			i++
+			continue
+		}
+		q.items = slices.Delete(q.items, i, i+1)
+		q.holds, q.lost = q.holds-w, q.lost+w
+	}
+}
+
+// losses is the weight lost since the last time somebody asked.
+func (q *queue[T]) losses() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n := q.lost
+	q.lost = 0
+	return n
 }
 
 // close lets what is queued be read and then ends the queue.
@@ -49,6 +81,9 @@ func (q *queue[T]) get(ctx context.Context) (v T, ok bool) {
 		q.mu.Lock()
 		if len(q.items) > 0 {
 			v, q.items = q.items[0], q.items[1:]
+			if q.weight != nil {
+				q.holds -= q.weight(v)
+			}
 			q.mu.Unlock()
 			return v, true
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime"
 	"sync"
+	"time"
 
 	"parley/fault"
 	"parley/safe"
@@ -79,6 +80,7 @@ func (e *Engines) Transcriber(ctx context.Context, l voice.Transcription) (voice
 // transcribe opens a transcriber and calls over when it has ended.
 func (e *Engines) transcribe(ctx context.Context, l voice.Transcription, over func()) *stream {
 	s := &stream{in: newQueue[work](), out: newQueue[voice.Transcript]()}
+	s.in.weight, s.in.most = func(w work) int { return len(w.pcm) }, behind*l.Rate
 	s.ctx, s.stop = context.WithCancel(ctx)
 	s.done.Go("recogniser", func() {
 		defer over()
@@ -97,6 +99,9 @@ func audible(l voice.Transcription) error {
 	}
 	return nil
 }
+
+// behind is how many seconds of audio a conversation's transcriber may be late; then the oldest are lost.
+const behind = 30
 
 // stream is one conversation's transcriber: a goroutine with its own decoder between two queues.
 type stream struct {
@@ -180,7 +185,8 @@ func (s *stream) run(e *Engines, l voice.Transcription) (err error) {
 			return err
 		}
 		if news {
-			s.out.put(voice.Transcript{Text: text, Final: w.end, Language: "en"})
+			s.out.put(voice.Transcript{Text: text, Final: w.end, Language: "en",
+				Lost: time.Duration(s.in.losses()) * time.Second / time.Duration(l.Rate)})
 		}
 	}
 }

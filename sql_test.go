@@ -36,6 +36,7 @@ var made = []string{
 	"calls/events.go",
 	"calls/live.go",
 	"calls/sql.go",
+	"campaigns/import.go",
 	"campaigns/sql.go",
 	"cmd/parley/backup_postgres.go",
 	"db/lists.go",

@@ -1,17 +1,9 @@
 package api
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/csv"
-	"errors"
-	"io"
-	"regexp"
-	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"parley/campaigns"
 	"parley/fault"
@@ -218,127 +210,22 @@ type importIn struct {
 }
 
 type imported struct {
-	Message string     `json:"message"`
-	Data    importData `json:"data"`
+	Message string             `json:"message"`
+	Data    campaigns.Imported `json:"data"`
 }
 
-type importData struct {
-	Created int                     `json:"created"`
-	Skipped int                     `json:"skipped"`
-	Errors  []campaigns.ImportError `json:"errors"`
-}
-
-// importLeads reads a CSV file with a header row; every column that is not a number becomes a variable.
+// importLeads reads a CSV file with a header row.
 func (a *API) importLeads(ctx context.Context, in *importIn) (imported, error) {
-	me := int64(owner(ctx))
-	if _, err := a.Campaigns.Get(ctx, a.DB, me, campaigns.ID(in.Campaign)); err != nil {
-		return imported{}, err
-	}
 	f, err := in.File.Open()
 	if err != nil {
 		return imported{}, err
 	}
 	defer f.Close()
-	rows, bad, err := readLeads(f, in)
-	if err != nil {
-		return imported{}, err
-	}
+	sheet := campaigns.Sheet{Campaign: campaigns.ID(in.Campaign), Phone: in.Phone, Secondary: in.Secondary, Duplicates: in.Duplicates}
 	if in.Preview {
-		created, skipped, err := a.Campaigns.Preview(ctx, rows)
-		return imported{"Import preview", importData{created, skipped, bad}}, err
+		out, err := a.Campaigns.Preview(ctx, int64(owner(ctx)), f, sheet)
+		return imported{"Import preview", out}, err
 	}
-	created, skipped, failed, err := a.Campaigns.Import(ctx, me, rows)
-	failed = append(failed, bad...)
-	slices.SortFunc(failed, func(x, y campaigns.ImportError) int { return x.Row - y.Row })
-	return imported{"Import finished", importData{created, skipped, failed}}, err
-}
-
-var e164 = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
-
-func readLeads(r io.Reader, in *importIn) (rows []campaigns.ImportRow, bad []campaigns.ImportError, err error) {
-	bad = []campaigns.ImportError{}
-	text := bufio.NewReader(r)
-	file := csv.NewReader(text)
-	file.FieldsPerRecord, file.TrimLeadingSpace, file.Comma = -1, true, separator(text)
-	head, err := file.Read()
-	if err != nil {
-		return nil, nil, fault.Input(fault.Bad("file", "file.type", "csv"))
-	}
-	head[0] = strings.TrimPrefix(head[0], "\ufeff")
-	if !slices.Contains(head, in.Phone) {
-		return nil, nil, fault.Input(fault.Bad("phone_column", "in"))
-	}
-	for i, c := range in.Secondary {
-		if !slices.Contains(head, c) {
-			return nil, nil, fault.Input(fault.Bad("secondary_columns."+itoa(int64(i)), "in"))
-		}
-	}
-	for n := 2; ; n++ {
-		record, err := file.Read()
-		if errors.Is(err, io.EOF) {
-			return rows, bad, nil
-		}
-		if _, malformed := errors.AsType[*csv.ParseError](err); malformed {
-			bad = append(bad, campaigns.ImportError{Row: n, Error: "This line cannot be read"})
-			continue
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		row := in.row(n, head, record)
-		if wrong := unfit(row); wrong != "" {
-			bad = append(bad, campaigns.ImportError{Row: n, Error: wrong})
-			continue
-		}
-		rows = append(rows, row)
-	}
-}
-
-// unfit says why a line cannot become a lead; empty when it can.
-func unfit(row campaigns.ImportRow) string {
-	var why fault.Field
-	switch {
-	case !e164.MatchString(row.Phone):
-		return "The phone number is not a valid E.164 phone number"
-	case len(row.Variables) > campaigns.MostVariables:
-		why = fault.Bad("variables", "max.items", itoa(campaigns.MostVariables))
-	}
-	for _, v := range row.Variables {
-		if text, ok := v.Value.(string); ok && utf8.RuneCountInString(text) > campaigns.MostText {
-			why = fault.Bad("variables."+v.Name, "max.string", itoa(campaigns.MostText))
-		}
-	}
-	return strings.TrimSuffix(why.Sentence, ".")
-}
-
-// row is the lead of a line: its number, its contacts without repetitions, and variables by the names of the columns.
-func (in *importIn) row(n int, head, record []string) campaigns.ImportRow {
-	row := campaigns.ImportRow{Row: n}
-	row.Campaign, row.Duplicates = campaigns.ID(in.Campaign), in.Duplicates
-	var found []value.Scalar
-	for i, cell := range record[:min(len(record), len(head))] {
-		switch clean := campaigns.CleanNumber(cell); {
-		case head[i] == in.Phone:
-			row.Phone = clean
-		case slices.Contains(in.Secondary, head[i]):
-			if e164.MatchString(clean) && !slices.ContainsFunc(row.Contacts, func(k campaigns.Contact) bool { return k.Phone == clean }) {
-				row.Contacts = append(row.Contacts, campaigns.Contact{Phone: clean})
-			}
-		case cell != "":
-			found = append(found, value.Scalar{Name: head[i], Value: cell})
-		}
-	}
-	row.Variables = value.Scalars{}.With(found...)
-	row.Contacts = slices.DeleteFunc(row.Contacts, func(k campaigns.Contact) bool { return k.Phone == row.Phone })
-	return row
-}
-
-// separator is what stands between the columns: spreadsheets of some countries write semicolons.
-func separator(file *bufio.Reader) rune {
-	head, _ := file.Peek(4096)
-	line, _, _ := bytes.Cut(head, []byte("\n"))
-	if bytes.IndexByte(line, ',') < 0 && bytes.IndexByte(line, ';') >= 0 {
-		return ';'
-	}
-	return ','
+	out, err := a.Campaigns.Import(ctx, int64(owner(ctx)), f, sheet)
+	return imported{"Import finished", out}, err
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"regexp"
 
 	"parley/fault"
 	"parley/sim"
@@ -53,6 +54,8 @@ func scriptOf(in []stepIn) []sim.Step {
 	}
 	return out
 }
+
+var e164 = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
 
 type simPhoneIn struct {
 	Number    string   `path:"phone_number"`

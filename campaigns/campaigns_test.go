@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -456,9 +457,9 @@ func TestLeads(t *testing.T) {
 		if err != nil || total != 2 || len(all) != 2 || all[0].ID < all[1].ID {
 			t.Errorf("filtered: %d of %d, %v", len(all), total, err)
 		}
-		rows := []ImportRow{{2, NewLead{Contact: Contact{Phone: "+491700000001"}, Campaign: id}}, {3, NewLead{Contact: Contact{Phone: "+491700000077"}, Campaign: id}}}
-		created, skipped, failed, err := c.Import(ctx, 1, rows)
-		w.want(fmt.Sprint(created, skipped, len(failed), err), "1 1 0 <nil>")
+		file := strings.NewReader("phone\n+491700000001\n+491700000077\n")
+		imported, err := c.Import(ctx, 1, file, Sheet{Campaign: id, Phone: "phone"})
+		w.want(fmt.Sprint(imported, err), "{1 1 []} <nil>")
 		if err := c.Delete(ctx, 1, id); err != nil {
 			t.Fatal(err)
 		}

@@ -2,9 +2,8 @@ package campaigns
 
 import (
 	"context"
-	"slices"
 	"strconv"
-	"strings"
+	"time"
 
 	"parley/db"
 	"parley/fault"
@@ -64,29 +63,41 @@ func (c *Campaigns) addLead(ctx context.Context, tx *db.Tx, owner int64, n NewLe
 	if err != nil {
 		return 0, err
 	}
-	l := Lead{Owner: owner, CampaignID: n.Campaign, Phone: n.Phone, Status: Created}
-	l.Variables.V = n.Variables
-	switch {
-	case blocked[n.Phone]:
-		l.Status = Blacklisted
-	case one.Status == InProgress:
-		l.Status, l.DueAt = Scheduled, db.At(tx.Now())
-	}
+	l := newLead(one, owner, n.Contact, blocked, tx.Now())
 	if err := insertLead(ctx, tx, &l); err != nil {
 		return 0, err
 	}
 	for _, k := range n.Contacts {
-		contact := Lead{Owner: owner, CampaignID: n.Campaign, ParentID: &l.ID, Phone: k.Phone, Status: Created}
-		contact.Variables.V = k.Variables
-		if blocked[k.Phone] {
-			contact.Status = Blacklisted
-		}
+		contact := newContact(l, k, blocked)
 		if err := insertLead(ctx, tx, &contact); err != nil {
 			return 0, err
 		}
 	}
 	tx.After(func() { c.changed(owner, n.Campaign) })
 	return l.ID, nil
+}
+
+// newLead is a lead before it is stored. In a running campaign it is due at once.
+func newLead(one Campaign, owner int64, n Contact, blocked map[string]bool, now time.Time) Lead {
+	l := Lead{Owner: owner, CampaignID: one.ID, Phone: n.Phone, Status: Created}
+	l.Variables.V = n.Variables
+	switch {
+	case blocked[n.Phone]:
+		l.Status = Blacklisted
+	case one.Status == InProgress:
+		l.Status, l.DueAt = Scheduled, db.At(now)
+	}
+	return l
+}
+
+// newContact is a contact of a stored lead before it is stored itself.
+func newContact(of Lead, n Contact, blocked map[string]bool) Lead {
+	k := Lead{Owner: of.Owner, CampaignID: of.CampaignID, ParentID: &of.ID, Phone: n.Phone, Status: Created}
+	k.Variables.V = n.Variables
+	if blocked[n.Phone] {
+		k.Status = Blacklisted
+	}
+	return k
 }
 
 func (c *Campaigns) single(ctx context.Context, tx *db.Tx, id ID, phone string, but LeadID) error {
@@ -264,78 +275,4 @@ func (c *Campaigns) Block(ctx context.Context, tx *db.Tx, owner int64, phone str
 	_, err = tx.Exec(ctx, `UPDATE leads SET status = 'blacklisted', due_at = NULL, updated_at = $1
 		WHERE account_id = $2 AND phone_number = $3 AND status <> 'processing'`, db.At(tx.Now()), owner, phone)
 	return err
-}
-
-// ImportRow is one line of an imported file.
-type ImportRow struct {
-	Row int // as a spreadsheet counts: the header is row 1
-	NewLead
-}
-
-// ImportError says why a row was left out.
-type ImportError struct {
-	Row   int    `json:"row"`
-	Error string `json:"error"`
-}
-
-// Import adds rows, a hundred to a transaction; duplicates are skipped.
-func (c *Campaigns) Import(ctx context.Context, owner int64, rows []ImportRow) (created, skipped int, failed []ImportError, err error) {
-	failed = []ImportError{}
-	for len(rows) > 0 {
-		batch := rows[:min(100, len(rows))]
-		rows = rows[len(batch):]
-		var made, left int
-		var bad []ImportError
-		err := c.db.Do(ctx, func(tx *db.Tx) error {
-			made, left, bad = 0, 0, nil
-			for _, r := range batch {
-				_, err := c.addLead(ctx, tx, owner, r.NewLead)
-				switch f := fault.Of(err); {
-				case err == nil:
-					made++
-				case f.Message == duplicate:
-					left++
-				case f.Kind == fault.Invalid:
-					bad = append(bad, ImportError{r.Row, strings.TrimSuffix(f.Message, ".")})
-				default:
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return created, skipped, failed, err
-		}
-		created, skipped, failed = created+made, skipped+left, append(failed, bad...)
-	}
-	return created, skipped, failed, nil
-}
-
-// Preview counts what Import would add and skip, and stores nothing.
-func (c *Campaigns) Preview(ctx context.Context, rows []ImportRow) (created, skipped int, err error) {
-	there := map[string]bool{} // in the campaign, or in a row before
-	for batch := range slices.Chunk(rows, 100) {
-		phones := make([]string, len(batch))
-		for i, r := range batch {
-			phones[i] = r.Phone
-		}
-		in, args := db.In(2, phones)
-		var known []string
-		if err := c.db.Select(ctx, &known, `SELECT phone_number FROM leads WHERE campaign_id = $1 AND parent_id IS NULL AND phone_number IN `+in,
-			append([]any{batch[0].Campaign}, args...)...); err != nil {
-			return 0, 0, err
-		}
-		for _, phone := range known {
-			there[phone] = true
-		}
-		for _, r := range batch {
-			if there[r.Phone] && !r.Duplicates {
-				skipped++
-			} else {
-				created++
-			}
-			there[r.Phone] = true
-		}
-	}
-	return created, skipped, nil
 }

@@ -202,7 +202,8 @@ func goal(named *string, bools []string) (string, bool) {
 	return "", false
 }
 
+// unwritten is what people write between digits.
+var unwritten = strings.NewReplacer(" ", "", ".", "", "-", "", "(", "", ")", "", "[", "", "]", "", "/", "", "\u00a0", "")
+
 // CleanNumber removes what people write between digits (contract 1.7, lenient).
-func CleanNumber(s string) string {
-	return strings.NewReplacer(" ", "", ".", "", "-", "", "(", "", ")", "", "[", "", "]", "", "/", "", "\u00a0", "").Replace(s)
-}
+func CleanNumber(s string) string { return unwritten.Replace(s) }

@@ -43,10 +43,19 @@ func plain(w http.ResponseWriter, status int, text string) {
 	_, _ = w.Write([]byte(text)) // the client is gone: nobody is left to tell
 }
 
+// unavailable is the answer of routes beside the API while the database or the disk is away (contract 1.9).
+func unavailable(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", "5")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_, _ = w.Write([]byte(`{"message":"Service Unavailable"}`)) // the client is gone: nobody is left to tell
+}
+
 // ready answers 200 once calls can be taken and while the database answers.
 func (a *API) ready(w http.ResponseWriter, r *http.Request) {
 	if err := a.DB.Ping(r.Context()); err != nil {
-		plain(w, http.StatusServiceUnavailable, "database away\n")
+		a.Log.WarnContext(r.Context(), "not ready", "error", err)
+		unavailable(w)
 		return
 	}
 	plain(w, http.StatusOK, "ready\n")

@@ -6,6 +6,7 @@ import (
 
 	"parley/assistants"
 	"parley/chats"
+	"parley/db"
 	"parley/fault"
 	"parley/value"
 
@@ -36,6 +37,10 @@ func (a *API) serveEmbed(w http.ResponseWriter, r *http.Request) {
 		x, err = a.Assistants.ByUUID(r.Context(), a.DB, id.String())
 	}
 	switch {
+	case db.Away(err):
+		a.Log.ErrorContext(r.Context(), "database away", "error", err)
+		unavailable(w)
+		return
 	case err != nil && fault.Of(err).Kind == fault.Internal && id != uuid.Nil:
 		a.Log.ErrorContext(r.Context(), "widget not served", "error", err)
 		plain(w, http.StatusInternalServerError, "Server Error\n")

@@ -24,7 +24,7 @@ func (a *API) serveMedia(w http.ResponseWriter, r *http.Request) {
 		return
 	case err != nil:
 		a.Log.ErrorContext(r.Context(), "media not read", "error", err)
-		plain(w, http.StatusServiceUnavailable, "The file cannot be read at the moment.\n")
+		unavailable(w)
 		return
 	}
 	defer f.Close()

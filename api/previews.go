@@ -27,7 +27,7 @@ func (a *API) servePreview(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 		a.Log.ErrorContext(r.Context(), "voice preview failed", "voice", id, "error", err)
-		plain(w, http.StatusServiceUnavailable, "The voice cannot be heard at the moment.\n")
+		unavailable(w)
 	case wav == nil:
 		http.NotFound(w, r)
 	default:

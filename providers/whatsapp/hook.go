@@ -41,7 +41,8 @@ func (c *Client) Hook(m *messaging.Messaging) http.Handler {
 		}
 		if err := c.take(r.Context(), m, n); err != nil { // the platform sends it again
 			slog.ErrorContext(r.Context(), "callback not taken", "carrier", CarrierName, "error", err)
-			w.WriteHeader(http.StatusInternalServerError)
+			w.Header().Set("Retry-After", "5")
+			w.WriteHeader(http.StatusServiceUnavailable)
 		}
 	})
 }

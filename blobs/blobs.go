@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"net/url"
 	"strings"
 	"time"
@@ -45,6 +46,15 @@ func Open(ctx context.Context, address, dir string) (Store, error) {
 		return nil, errors.New("blobs.url: must be s3://bucket?endpoint=… or empty") // the address may hold a secret
 	}
 	return openS3(ctx, u)
+}
+
+// Remote lists the keys of a store whose files are not in a folder of ours; ok is false for one whose files are.
+func Remote(ctx context.Context, s Store) (keys iter.Seq2[string, error], ok bool) {
+	b, ok := s.(bucket)
+	if !ok {
+		return nil, false
+	}
+	return b.list(ctx), true
 }
 
 // typeSuffix marks what stands beside a file in a folder; no key ends with it.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/url"
 	"strings"
 
@@ -93,6 +94,16 @@ func (b bucket) Open(ctx context.Context, key string) (io.ReadSeekCloser, Info, 
 		return nil, Info{}, errors.Join(err, o.Close())
 	}
 	return o, Info{stat.Size, stat.ContentType, stat.LastModified}, nil
+}
+
+func (b bucket) list(ctx context.Context) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for o := range b.client.ListObjectsIter(ctx, b.name, minio.ListObjectsOptions{Prefix: b.prefix, Recursive: true}) {
+			if !yield(strings.TrimPrefix(o.Key, b.prefix), o.Err) || o.Err != nil {
+				return
+			}
+		}
+	}
 }
 
 func (b bucket) Delete(ctx context.Context, key string) error {

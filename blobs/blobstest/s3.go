@@ -9,6 +9,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -75,6 +76,8 @@ func (s *s3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, 404, "NoSuchBucket")
 	case q.Has("location"):
 		fmt.Fprint(w, `<LocationConstraint xmlns="http://s3.amazonaws.com/doc/2006-03-01/"/>`)
+	case key == "" && q.Has("list-type"):
+		s.list(w, q.Get("prefix"))
 	case key == "":
 		w.WriteHeader(200)
 	case r.Method == "POST" && q.Has("uploads"):
@@ -111,6 +114,17 @@ func (s *s3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", etag(o.body))
 		http.ServeContent(w, r, "", o.at, bytes.NewReader(o.body))
 	}
+}
+
+// list answers with all objects at once.
+func (s *s3) list(w http.ResponseWriter, prefix string) {
+	fmt.Fprintf(w, `<ListBucketResult><Name>%s</Name><IsTruncated>false</IsTruncated>`, s.bucket)
+	for _, key := range slices.Sorted(maps.Keys(s.objects)) {
+		if strings.HasPrefix(key, prefix) {
+			fmt.Fprintf(w, `<Contents><Key>%s</Key><Size>%d</Size></Contents>`, key, len(s.objects[key].body))
+		}
+	}
+	fmt.Fprint(w, `</ListBucketResult>`)
 }
 
 func (s *s3) complete(w http.ResponseWriter, r *http.Request, key, id string) {

@@ -25,6 +25,7 @@ func main() {
 
 // run executes one command line. 0: done as asked, 1: failed, 2: bad arguments or configuration.
 func run(ctx context.Context, args []string) int {
+	syscall.Umask(0o077) // what is written is its owner's alone
 	root := newRoot()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)

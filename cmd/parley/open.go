@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,7 +19,7 @@ import (
 
 // openDatabase opens what the configuration names, making the data folder when it is not there.
 func openDatabase(ctx context.Context, cfg *config.Config) (*db.DB, error) {
-	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
+	if err := ownFolder(cfg.Data); err != nil {
 		return nil, err
 	}
 	url := cfg.Database.URL
@@ -40,6 +41,33 @@ func openDatabase(ctx context.Context, cfg *config.Config) (*db.DB, error) {
 	return d, nil
 }
 
+// ownFolder makes the data folder, and makes one that was there before its owner's alone, with what is in it. One that
+// belongs to somebody else, such as a mounted volume, stays as it is.
+func ownFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	private(dir)
+	for _, name := range ours {
+		private(filepath.Join(dir, name))
+	}
+	return nil
+}
+
+// ours are the files and folders of a data folder.
+var ours = []string{"parley.db", "parley.db-wal", "parley.db-shm", "secrets.key", "node", "lock", "files", "scratch", "engines"}
+
+// private takes the rights of others away from a file.
+func private(path string) {
+	info, err := os.Lstat(path)
+	if err == nil && info.Mode().Perm()&0o077 != 0 && info.Mode()&fs.ModeSymlink == 0 {
+		err = os.Chmod(path, info.Mode().Perm()&0o700)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		slog.Warn("others may read the data folder", "path", path, "error", err)
+	}
+}
+
 // openSecrets opens what is sealed at rest, with the configured key or that of the data folder.
 func openSecrets(cfg *config.Config) (*secrets.Box, error) {
 	if cfg.Secrets.Key != "" {
@@ -50,7 +78,7 @@ func openSecrets(cfg *config.Config) (*secrets.Box, error) {
 
 // lockData keeps a second server out of the data folder. The lock ends with the process.
 func lockData(cfg *config.Config) (*os.File, error) {
-	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
+	if err := ownFolder(cfg.Data); err != nil {
 		return nil, err
 	}
 	f, err := os.OpenFile(cfg.DataPath("lock"), os.O_CREATE|os.O_RDWR, 0o600)

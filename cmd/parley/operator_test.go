@@ -110,7 +110,7 @@ func testOperator(t *testing.T, url func(testing.TB) string) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "parley.backup")
-	ran(t, env, "backup", file, "--data", data)
+	ran(t, env, "backup", file, "--with-key", "--data", data)
 	s.stop(t)
 
 	if out, err := program(t, "restore", file, "--data", data).CombinedOutput(); err == nil || !strings.Contains(string(out), "not empty") {

@@ -39,6 +39,7 @@ type DB struct {
 	clock       clock
 	bell        bell
 	vigil       vigil
+	steps       func(ctx context.Context) error
 	again       func(err error) // hears why a transaction begins again; nil = nobody
 }
 
@@ -103,6 +104,9 @@ func (d *DB) transact(ctx context.Context, fn func(tx *Tx) error) (*Tx, error) {
 
 func (d *DB) begin(ctx context.Context) (*Tx, error) {
 	tx := &Tx{db: d}
+	if err := d.step(ctx); err != nil {
+		return nil, err
+	}
 	begin, stop := d.limited(ctx)
 	c, err := d.on(begin, d.write, func(ctx context.Context, c *sql.Conn) (err error) {
 		tx.tx, err = c.BeginTx(context.WithoutCancel(ctx), nil)
@@ -117,7 +121,21 @@ func (t *Tx) commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return t.db.judge(context.Background(), t.tx.Commit())
+	if err := t.db.step(ctx); err != nil {
+		return err
+	}
+	if err := t.db.judge(context.Background(), t.tx.Commit()); err != nil {
+		return err
+	}
+	return t.db.step(ctx)
+}
+
+// step asks whether the program goes on, see [Steps].
+func (d *DB) step(ctx context.Context) error {
+	if d.steps == nil {
+		return nil
+	}
+	return d.steps(ctx)
 }
 
 // close frees the connection. What was not committed is rolled back.
@@ -192,6 +210,9 @@ func reads(query string) bool {
 
 // alone runs one statement on a connection that is free again afterwards.
 func (d *DB) alone(ctx context.Context, pool *sql.DB, fn func(context.Context, *sql.Conn) error) error {
+	if err := d.step(ctx); err != nil {
+		return err
+	}
 	limited, stop := d.limited(ctx)
 	defer stop()
 	c, err := d.on(limited, pool, fn)
@@ -306,7 +327,7 @@ func (t *Tx) run(ctx context.Context, fn func(context.Context) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := t.db.vigil.pass(ctx); err != nil {
+	if err := errors.Join(t.db.vigil.pass(ctx), t.db.step(ctx)); err != nil {
 		return err
 	}
 	limited, stop := t.db.limited(ctx)

@@ -20,6 +20,7 @@ type settings struct {
 	manual      bool
 	statements  func(sql string)
 	again       func(err error)
+	steps       func(ctx context.Context) error
 	prompt      time.Duration
 }
 
@@ -36,6 +37,12 @@ func Statements(fn func(sql string)) Option { return func(s *settings) { s.state
 // Again has fn hear why a transaction begins again, see [DB.Do]: for measuring. On PostgreSQL it was in a deadlock.
 func Again(fn func(err error)) Option { return func(s *settings) { s.again = fn } }
 
+// Steps has fn asked before each statement and before and after each commit. Its error is what the caller gets instead, and
+// then what waits for the commit does not happen: a process that is killed at that step.
+func Steps(fn func(ctx context.Context) error) Option {
+	return func(s *settings) { s.steps = fn }
+}
+
 // Manual makes durable time stand still until it is advanced, see [DB.Now].
 func Manual() Option { return func(s *settings) { s.manual = true } }
 
@@ -45,7 +52,7 @@ func Open(ctx context.Context, url string, opts ...Option) (*DB, error) {
 	for _, o := range opts {
 		o(&s)
 	}
-	d := &DB{url: url, node: rand.Text(), again: s.again, prompt: s.prompt}
+	d := &DB{url: url, node: rand.Text(), again: s.again, steps: s.steps, prompt: s.prompt}
 	d.vigil.ends, d.vigil.end = context.WithCancel(context.Background())
 	var err error
 	switch scheme, path, _ := strings.Cut(url, ":"); scheme {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"parley/db/dbtest"
 	"parley/fault"
 	"parley/once"
+	"parley/value"
 )
 
 type buyIn struct {
@@ -115,5 +117,64 @@ func testIdempotency(t *testing.T, d *db.DB) {
 	var left int
 	if err := d.Get(t.Context(), &left, `SELECT count(*) FROM idempotency`); err != nil || left != 1 {
 		t.Errorf("%d records left, %v", left, err)
+	}
+}
+
+type orderIn struct {
+	What  string               `json:"what" rule:"required"`
+	Count int64                `json:"count" default:"1" rule:"null=default"`
+	Note  value.Opt[string]    `json:"note" rule:"null max=9"`
+	Gift  bool                 `json:"gift" also:"present"`
+	Extra value.Scalars        `json:"extra"`
+	Lines []orderLine          `json:"lines"`
+	Who   value.Opt[value.Ref] `json:"who"`
+}
+
+type orderLine struct {
+	Text value.Opt[string] `json:"text" rule:"null"`
+}
+
+// Two bodies are the same when the route understands the same by them.
+//
+// Contract: 1.4 1.5 1.14
+func TestSameBody(t *testing.T) {
+	requests, err := once.Open(t.Context(), dbtest.SQLite(t), "n1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	order := func(context.Context, *orderIn) (bought, error) { n++; return bought{n}, nil }
+	do := testServer(t, Config{Once: requests, Aliases: map[string]string{"wrapped": "gift"}}, On(plain, "POST /order", 201, order, Idempotent()))
+	for i, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{`{"what":"tea","count":1}`, `{"what":"tea","count":"1"}`, true},
+		{`{"what":"tea","count":1}`, `{"count":1.0,"what":" tea "}`, true},
+		{`{"what":"tea"}`, `{"what":"tea","count":null}`, true},
+		{`{"what":"tea"}`, `{"what":"tea","count":1}`, true},
+		{`{"what":"tea"}`, `{"what":"tea","note":null}`, true},
+		{`{"what":"tea"}`, `{"what":"tea","note":"  "}`, true},
+		{`{"what":"tea"}`, `{"what":"tea","color":"red"}`, true},
+		{`{"what":"tea","gift":true}`, `{"what":"tea","wrapped":"1"}`, true},
+		{`{"what":"tea","gift":true}`, `{"what":"tea","present":1}`, true},
+		{`{"what":"tea","extra":{"a":1,"b":"x"}}`, `{"what":"tea","extra":{"b":"x","a":1.0}}`, true},
+		{`{"what":"tea","lines":[{}]}`, `{"what":"tea","lines":[{"text":null,"x":1}]}`, true},
+		{`{"what":"tea","who":7}`, `{"what":"tea","who":"7"}`, true},
+		{`{"what":"tea"}`, `{"what":"tea","count":2}`, false},
+		{`{"what":"tea"}`, `{"what":"Tea"}`, false},
+		{`{"what":"tea"}`, `{"what":"tea","note":"x"}`, false},
+		{`{"what":"tea"}`, `{"what":"tea","note":5}`, false},
+		{`{"what":"tea","extra":{"a":1}}`, `{"what":"tea","extra":{"a":"1"}}`, false},
+		{`{"what":"tea","extra":{"a":1}}`, `{"what":"tea","extra":{"a":null}}`, false},
+		{`{"what":"tea","lines":[{}]}`, `{"what":"tea","lines":[{},{}]}`, false},
+		{`{"what":"tea","lines":[{"text":"a"},{}]}`, `{"what":"tea","lines":[{},{"text":"a"}]}`, false},
+	} {
+		key := fmt.Sprint("Idempotency-Key: ", i)
+		first, body, _ := do("POST /api/order\n"+c.a, key)
+		status, again, h := do("POST /api/order\n"+c.b, key)
+		if first != 201 || c.same != (status == 201 && again == body && h.Get("Idempotency-Replayed") == "true") || !c.same && status != 409 {
+			t.Errorf("%s and %s: %d %s, then %d %s", c.a, c.b, first, body, status, again)
+		}
 	}
 }

@@ -210,9 +210,11 @@ type importIn struct {
 }
 
 type imported struct {
-	Message string             `json:"message"`
-	Data    campaigns.Imported `json:"data"`
+	Message string     `json:"message"`
+	Data    importData `json:"data"`
 }
+
+type importData campaigns.Imported
 
 // importLeads reads a CSV file with a header row.
 func (a *API) importLeads(ctx context.Context, in *importIn) (imported, error) {
@@ -224,8 +226,8 @@ func (a *API) importLeads(ctx context.Context, in *importIn) (imported, error) {
 	sheet := campaigns.Sheet{Campaign: campaigns.ID(in.Campaign), Phone: in.Phone, Secondary: in.Secondary, Duplicates: in.Duplicates}
 	if in.Preview {
 		out, err := a.Campaigns.Preview(ctx, int64(owner(ctx)), f, sheet)
-		return imported{"Import preview", out}, err
+		return imported{"Import preview", importData(out)}, err
 	}
 	out, err := a.Campaigns.Import(ctx, int64(owner(ctx)), f, sheet)
-	return imported{"Import finished", out}, err
+	return imported{"Import finished", importData(out)}, err
 }

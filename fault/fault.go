@@ -110,6 +110,14 @@ func (f *Fault) With(key string, value any) *Fault {
 	return f
 }
 
+// Say is what a customer may read of err: the words of a fault, or instead. The log reads err itself.
+func Say(err error, instead string) string {
+	if f, ok := errors.AsType[*Fault](err); ok {
+		return f.Message
+	}
+	return instead
+}
+
 // Of finds the fault in err; any other error is an outage that tells the customer nothing.
 func Of(err error) *Fault {
 	if f, ok := errors.AsType[*Fault](err); ok {

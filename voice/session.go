@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"parley/fault"
 	"parley/lines"
 	"parley/safe"
 )
@@ -238,5 +239,8 @@ func (s *Session) warn(stage, message string) {
 
 func (s *Session) fail(stage string, err error) {
 	s.log.Warn("engine failed", "stage", stage, "error", err)
-	s.emit(time.Now(), "error", Trouble{stage, err.Error()})
+	s.emit(time.Now(), "error", Trouble{stage, fault.Say(err, lost[stage])})
 }
+
+// lost says which engine failed where its own words are not for customers.
+var lost = map[string]string{"stt": "The transcriber failed.", "llm": "The model failed.", "tts": "The synthesizer failed."}

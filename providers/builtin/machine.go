@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
@@ -22,8 +23,15 @@ type machine struct {
 
 	mu     sync.Mutex
 	closed bool
-	rt     wazero.Runtime
-	code   map[string]wazero.CompiledModule
+	rt     wazero.Runtime // keeps compiled code on disk
+	spare  wazero.Runtime // does not: for code that the disk did not take
+	code   map[string]compiled
+}
+
+// compiled is a module and the runtime that it runs in.
+type compiled struct {
+	wazero.CompiledModule
+	rt wazero.Runtime
 }
 
 // instance is one running module in memory of its own, outside the Go heap.
@@ -44,7 +52,7 @@ func (m *machine) start(name string, read func() ([]byte, error), hooks map[stri
 	}
 	ctx := experimental.WithMemoryAllocator(context.Background(),
 		experimental.MemoryAllocatorFunc(func(uint64, uint64) experimental.LinearMemory { return mem }))
-	mod, err := m.rt.InstantiateModule(ctx, code, conf.WithName("").WithStartFunctions())
+	mod, err := code.rt.InstantiateModule(ctx, code.CompiledModule, conf.WithName("").WithStartFunctions())
 	if err != nil {
 		mem.Free()
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -53,23 +61,23 @@ func (m *machine) start(name string, read func() ([]byte, error), hooks map[stri
 }
 
 // compiled returns the named module, compiled; the code is kept on disk for the next process.
-func (m *machine) compiled(name string, read func() ([]byte, error), hooks map[string]hook) (wazero.CompiledModule, error) {
+func (m *machine) compiled(name string, read func() ([]byte, error), hooks map[string]hook) (compiled, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
-		return nil, errClosed
+		return compiled{}, errClosed
 	}
 	if code, ok := m.code[name]; ok {
 		return code, nil
 	}
 	if m.rt == nil {
 		if err := m.boot(); err != nil {
-			return nil, err
+			return compiled{}, err
 		}
 	}
 	wasm, err := read()
 	if err != nil {
-		return nil, err
+		return compiled{}, err
 	}
 	found := map[string]bool{}
 	ctx := experimental.WithFunctionListenerFactory(context.Background(), experimental.FunctionListenerFactoryFunc(
@@ -80,35 +88,59 @@ func (m *machine) compiled(name string, read func() ([]byte, error), hooks map[s
 			}
 			return nil
 		}))
-	code, err := m.rt.CompileModule(ctx, wasm)
+	code, err := m.compile(ctx, name, wasm)
 	if err != nil {
-		return nil, err
+		return compiled{}, err
 	}
 	for name := range hooks {
 		if !found[name] {
-			return nil, errors.Join(fmt.Errorf("has no function %s", name), code.Close(ctx))
+			return compiled{}, errors.Join(fmt.Errorf("has no function %s", name), code.Close(ctx))
 		}
 	}
 	m.code[name] = code
 	return code, nil
 }
 
+// compile compiles a module. A disk that does not take the code, because it is full for instance, costs the next process
+// time and this one nothing.
+func (m *machine) compile(ctx context.Context, name string, wasm []byte) (compiled, error) {
+	code, err := m.rt.CompileModule(ctx, wasm)
+	if err == nil {
+		return compiled{code, m.rt}, nil
+	}
+	slog.Warn("compiled code not kept on disk", "module", name, "error", err)
+	if m.spare == nil {
+		if m.spare, err = newRuntime(wazero.NewCompilationCache()); err != nil {
+			return compiled{}, err
+		}
+	}
+	code, err = m.spare.CompileModule(ctx, wasm)
+	return compiled{code, m.spare}, err
+}
+
 func (m *machine) boot() error {
 	dir := filepath.Join(m.dir, "compiled")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
+	err := os.MkdirAll(dir, 0o700)
+	var cache wazero.CompilationCache
+	if err == nil {
+		cache, err = wazero.NewCompilationCacheWithDir(dir)
 	}
-	cache, err := wazero.NewCompilationCacheWithDir(dir)
 	if err != nil {
-		return err
+		slog.Warn("compiled code is not kept on disk", "error", err)
+		cache = wazero.NewCompilationCache()
 	}
+	m.code = map[string]compiled{}
+	m.rt, err = newRuntime(cache)
+	return err
+}
+
+func newRuntime(cache wazero.CompilationCache) (wazero.Runtime, error) {
 	ctx := context.Background()
 	rt := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCompilationCache(cache).WithDebugInfoEnabled(false))
 	if _, err := wasi_snapshot_preview1.Instantiate(ctx, rt); err != nil {
-		return errors.Join(err, rt.Close(ctx))
+		return nil, errors.Join(err, rt.Close(ctx))
 	}
-	m.rt, m.code = rt, map[string]wazero.CompiledModule{}
-	return nil
+	return rt, nil
 }
 
 func (m *machine) close() error {
@@ -118,7 +150,11 @@ func (m *machine) close() error {
 	if m.rt == nil {
 		return nil
 	}
-	return m.rt.Close(context.Background())
+	err := m.rt.Close(context.Background())
+	if m.spare != nil {
+		err = errors.Join(err, m.spare.Close(context.Background()))
+	}
+	return err
 }
 
 // hook is Go code that runs whenever a function inside a module is entered. A panic in it ends the module's call.

@@ -187,12 +187,18 @@ func (e *Engines) teach(d *decoder, words []string) error {
 // startDecoder makes an empty instance that reads its models from f.
 func (e *Engines) startDecoder(f files) (*decoder, error) {
 	e.work.Add(1)
+	started := false
+	defer func() { // also after a panic
+		if !started {
+			e.work.Done()
+		}
+	}()
 	conf := wazero.NewModuleConfig().WithFSConfig(wazero.NewFSConfig().WithFSMount(f, "/"))
 	inst, err := e.machine.start("pocketsphinx", func() ([]byte, error) { return sphinxWasm, nil }, sphinxHooks, conf)
 	if err != nil {
-		e.work.Done()
 		return nil, err
 	}
+	started = true
 	return &decoder{instance: inst, ctx: context.Background(), over: e.work.Done}, nil
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"syscall"
@@ -32,10 +33,35 @@ func (c client) lost(path, body string) {
 		return
 	}
 	r.Header.Set("Authorization", "Bearer "+c.key)
+	r.Header.Set("Idempotency-Key", "of "+body)
 	if res, err := http.DefaultClient.Do(r); err == nil {
 		res.Body.Close()
 		c.t.Errorf("POST %s was answered with %d", path, res.StatusCode)
 	}
+}
+
+// again sends a request twice with the key it had when its server died, and returns the one answer.
+func (c client) again(path, body string) (answer string) {
+	c.t.Helper()
+	for i := range 2 {
+		r, err := http.NewRequest("POST", c.url+"/api"+path, strings.NewReader(body))
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+c.key)
+		r.Header.Set("Idempotency-Key", "of "+body)
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		b, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err != nil || res.StatusCode/100 != 2 || i > 0 && (string(b) != answer || res.Header.Get("Idempotency-Replayed") != "true") {
+			c.t.Errorf("POST %s: %d %s after %s, %v", path, res.StatusCode, b, answer, err)
+		}
+		answer = string(b)
+	}
+	return answer
 }
 
 type payments struct {
@@ -52,7 +78,7 @@ type payments struct {
 // TestKilledWhileBuying ends the process before and after the carrier's order: nobody is charged without a number, and no
 // number is without its record.
 //
-// Contract: 10.3 16.2
+// Contract: 1.14 10.3 16.2
 func TestKilledWhileBuying(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -65,6 +91,9 @@ func TestKilledWhileBuying(t *testing.T) {
 			t.Fatalf("%s: the process ended with %v", fault, err)
 		}
 		c = manual(t, data)
+		if got := c.again("/user/phone-numbers/purchase", `{"phone_number":"`+number+`"}`); !strings.Contains(got, number) {
+			t.Errorf("%s: %s", fault, got)
+		}
 		for end := time.Now().Add(30 * time.Second); !strings.Contains(c.want(200, "GET", "/user/phone-numbers/all", ""), number); time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("%s: the purchase does not go on", fault)
@@ -80,6 +109,58 @@ func TestKilledWhileBuying(t *testing.T) {
 		c.want(400, "POST", "/user/phone-numbers/purchase", `{"phone_number":"`+number+`"}`)
 		c.stop(t)
 	}
+}
+
+// A request that is under way when its process is killed has its effect once, with the key again in the next life: there is
+// one lead and one message, and a call that may have rung is not placed again.
+//
+// Contract: 1.14 5.1 14.5
+func TestKilledWithAKey(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	c := manual(t, data)
+	assistant := func(kind string) int64 {
+		return c.id(c.want(201, "POST", "/user/assistant", `{"name":"Desk","voice_id":2,"language_id":1,"type":"`+kind+`","mode":"pipeline","timezone":"UTC",
+			"initial_message":"Hello.","system_prompt":"Help.","llm_model_id":1}`), "data", "id")
+	}
+	caller, desk := assistant("outbound"), assistant("inbound")
+	campaign := c.id(c.want(201, "POST", "/user/campaigns", fmt.Sprintf(`{"name":"Spring","assistant_id":%d}`, caller)), "data", "id")
+	sender := c.id(c.want(200, "POST", "/sim/whatsapp/senders", fmt.Sprintf(`{"phone_number":"+14155550123","assistant_id":%d}`, desk)), "data", "id")
+	template := c.id(c.want(200, "POST", fmt.Sprintf("/sim/whatsapp/senders/%d/templates", sender), `{"name":"ready","body_text":"It is ready."}`), "data", "id")
+	for _, one := range []struct{ path, body, list, each string }{
+		{"/user/lead", fmt.Sprintf(`{"campaign_id":%d,"phone_number":"+491701234567","allow_duplicate":true}`, campaign), "/user/leads", `"campaign_id":`},
+		{"/user/make_call", fmt.Sprintf(`{"assistant_id":%d,"phone_number":"+491701234567"}`, caller), "/user/calls", `"client_phone_number":`},
+		{"/user/whatsapp/send", fmt.Sprintf(`{"sender_id":%d,"template_id":%d,"recipient_phone":"+491701234567"}`, sender, template),
+			"/sim/whatsapp/messages", `"message_sid":`},
+	} {
+		for range 3 {
+			before := strings.Count(c.want(200, "GET", one.list, ""), one.each)
+			body := strings.Replace(one.body, "4567", fmt.Sprint(4000+before), 1)
+			sent := make(chan struct{})
+			go func() {
+				defer close(sent)
+				if r, err := http.NewRequest("POST", c.url+"/api"+one.path, strings.NewReader(body)); err == nil {
+					r.Header.Set("Authorization", "Bearer "+c.key)
+					r.Header.Set("Idempotency-Key", "of "+body)
+					if res, err := http.DefaultClient.Do(r); err == nil { // it was quicker
+						res.Body.Close()
+					}
+				}
+			}()
+			c.want(200, "GET", "/user/me", "") // about as long as the request takes
+			if err := c.Process.Signal(syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			<-c.done
+			<-sent
+			c = manual(t, data)
+			c.again(one.path, body)
+			if after := strings.Count(c.want(200, "GET", one.list, ""), one.each); after != before+1 {
+				t.Errorf("%s: %d before, %d after", one.path, before, after)
+			}
+		}
+	}
+	c.stop(t)
 }
 
 // TestKilledWhileTheMessageIsOut kills the process while the platform keeps it waiting: the price stays set aside until

@@ -49,6 +49,7 @@ var apart = map[string]string{
 	"api/apitest/mutate.go":         "sqlite",
 	"cmd/parley/backup_postgres.go": "postgres",
 	"db/dbtest/postgres.go":         "postgres",
+	"db/dbtest/race.go":             "postgres",
 	"db/notify.go":                  "postgres",
 }
 

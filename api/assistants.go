@@ -16,8 +16,6 @@ type assistantIn struct {
 	ID value.Ref `path:"id"`
 	assistants.Patch
 	Unknown value.Unknown
-
-	found *assistants.Assistant // what ID names; nil on create
 }
 
 type newAssistantIn struct {
@@ -92,27 +90,13 @@ func (a *API) getAssistant(ctx context.Context, in *assistantRef) (assistantOut,
 	return assistantOut{x.Record()}, err
 }
 
-func (a *API) checkNewAssistant(ctx context.Context, in *newAssistantIn) error {
-	return a.Assistants.Check(ctx, owner(ctx), nil, assistants.Change{Patch: in.Patch})
-}
-
 func (a *API) createAssistant(ctx context.Context, in *newAssistantIn) (savedAssistant, error) {
-	x, warned, err := a.Assistants.Create(ctx, owner(ctx), assistants.Change{Patch: in.Patch, Unknown: in.Unknown, By: by(ctx)})
+	x, warned, err := a.Assistants.Create(ctx, owner(ctx), assistants.Change{Patch: in.Patch, Unknown: in.Unknown, Failed: wire.Failed(ctx), By: by(ctx)})
 	return saved("The new assistant was saved.", x, warned), err
 }
 
-func (a *API) findAssistant(ctx context.Context, in *assistantIn) error {
-	x, err := a.Assistants.Get(ctx, a.DB, owner(ctx), in.ID)
-	in.found = &x
-	return err
-}
-
-func (a *API) checkAssistant(ctx context.Context, in *assistantIn) error {
-	return a.Assistants.Check(ctx, owner(ctx), in.found, assistants.Change{Patch: in.Patch})
-}
-
 func (a *API) updateAssistant(ctx context.Context, in *assistantIn) (savedAssistant, error) {
-	x, warned, err := a.Assistants.Update(ctx, owner(ctx), in.ID, assistants.Change{Patch: in.Patch, Unknown: in.Unknown, By: by(ctx)})
+	x, warned, err := a.Assistants.Update(ctx, owner(ctx), in.ID, assistants.Change{Patch: in.Patch, Unknown: in.Unknown, Failed: wire.Failed(ctx), By: by(ctx)})
 	return saved("The changes to the assistant were saved.", x, warned), err
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"parley/accounts"
 	"parley/campaigns"
+	"parley/db"
 	"parley/fault"
 	"parley/value"
 	"parley/wire"
@@ -28,10 +29,6 @@ type campaignIn struct {
 	GoalVariable value.Opt[string]    `json:"goal_completion_variable" rule:"max=255 null"`
 	Complete     value.Opt[bool]      `json:"mark_complete_when_no_leads"`
 	Numbers      value.Opt[[]int64]   `json:"phone_number_ids" rule:"distinct"`
-
-	found     campaigns.Campaign // of the path
-	assistant int64              // of Assistant, once checked
-	missing   error              // that there is none
 }
 
 type campaignOut struct {
@@ -73,23 +70,16 @@ type campaignSaved struct {
 }
 
 func (a *API) createCampaign(ctx context.Context, in *campaignIn) (campaignSaved, error) {
-	if in.missing != nil {
-		return campaignSaved{}, in.missing
-	}
 	me := owner(ctx)
-	account, err := a.Accounts.Get(ctx, a.DB, me)
-	if err != nil {
-		return campaignSaved{}, err
-	}
-	plan := a.Accounts.PlanOf(account)
-	s := newCampaign
-	s.Timezone, s.MaxParallel = account.Timezone, min(s.MaxParallel, int(parallelCeiling(plan)))
-	in.over(&s)
-	most := -1
-	if m := plan.MaxCampaigns; m != nil {
-		most = int(*m)
-	}
-	c, err := a.Campaigns.Create(ctx, int64(me), s, most)
+	c, err := a.Campaigns.Create(ctx, int64(me), func(tx *db.Tx) (campaigns.Settings, error) {
+		account, err := a.Accounts.Get(ctx, tx, me)
+		if err != nil {
+			return campaigns.Settings{}, err
+		}
+		s := newCampaign
+		s.Timezone, s.MaxParallel = account.Timezone, min(s.MaxParallel, int(parallelCeiling(a.Accounts.PlanOf(account))))
+		return a.judgeCampaign(ctx, tx, in, s)
+	})
 	return campaignSaved{"The new campaign was saved as a draft.", campaignOf(c, campaigns.Counts{})}, err
 }
 
@@ -112,9 +102,6 @@ func (in *campaignIn) Meant() any {
 // over puts what was sent into the settings.
 func (in *campaignIn) over(s *campaigns.Settings) {
 	s.Name, s.Timezone = in.Name.Or(s.Name), in.Timezone.Or(s.Timezone)
-	if in.assistant != 0 {
-		s.AssistantID = in.assistant
-	}
 	s.MaxParallel = int(in.MaxParallel.Or(int64(s.MaxParallel)))
 	s.Start, s.End, s.Days = in.Start.Or(s.Start), in.End.Or(s.End), in.Days.Or(s.Days)
 	s.MaxRetries, s.RetryInterval = int(in.MaxRetries.Or(int64(s.MaxRetries))), int(in.Interval.Or(int64(s.RetryInterval)))
@@ -125,39 +112,51 @@ func (in *campaignIn) over(s *campaigns.Settings) {
 	}
 }
 
-// checkCampaign adds what the tags cannot know: the plan, the other end of the hours, the account's numbers, the schema.
-func (a *API) checkCampaign(ctx context.Context, in *campaignIn) error {
-	s := newCampaign
-	if in.found.ID != 0 {
-		s = in.found.Settings.V
-	}
-	bad, err := a.checkParallel(ctx, in)
+// judgeCampaign is the settings after the change, or everything that is wrong with it: the tags, and what they cannot know:
+// the plan, the other end of the hours, the account's numbers, the schema. An unknown assistant is a 404, which comes after
+// every 422.
+func (a *API) judgeCampaign(ctx context.Context, tx *db.Tx, in *campaignIn, s campaigns.Settings) (campaigns.Settings, error) {
+	bad, err := a.checkParallel(ctx, tx, in)
 	if err != nil {
-		return err
+		return s, err
 	}
+	bad = append(wire.Failed(ctx), bad...)
 	if start, end := in.Start.Or(s.Start), in.End.Or(s.End); start == end && in.Start.Set != in.End.Set {
 		bad = append(bad, fault.Bad("allowed_hours_end_time", "different", "allowed hours start time"))
 	}
-	more, err := a.checkGoal(ctx, in, s.AssistantID)
-	if err != nil {
-		return err
+	chosen, err := a.chosenAssistant(ctx, tx, in, s.AssistantID)
+	missing := fault.Is(err, fault.NotFound)
+	if err != nil && !missing {
+		return s, err
 	}
-	bad = append(bad, more...)
+	if in.GoalVariable.Has() && !missing && !slices.Contains(chosen.GoalNames, in.GoalVariable.V) {
+		bad = append(bad, fault.Bad("goal_completion_variable", "in"))
+	}
 	for i, id := range in.Numbers.V {
-		ok, err := a.Campaigns.MayCallFrom(ctx, int64(owner(ctx)), id)
+		ok, err := a.Campaigns.MayCallFrom(ctx, tx, int64(owner(ctx)), id)
 		if err != nil {
-			return err
+			return s, err
 		}
 		if !ok {
 			bad = append(bad, fault.Bad("phone_number_ids."+itoa(int64(i)), "in"))
 		}
 	}
-	return fault.Input(bad...)
+	if err := fault.Input(bad...); err != nil {
+		return s, err
+	}
+	if missing {
+		return s, err
+	}
+	if in.Assistant.Has() {
+		s.AssistantID = chosen.ID
+	}
+	in.over(&s)
+	return s, nil
 }
 
 // checkParallel holds the calls at once against the plan's ceiling.
-func (a *API) checkParallel(ctx context.Context, in *campaignIn) (bad []fault.Field, err error) {
-	plan, err := a.Accounts.Plan(ctx, a.DB, owner(ctx))
+func (a *API) checkParallel(ctx context.Context, tx *db.Tx, in *campaignIn) (bad []fault.Field, err error) {
+	plan, err := a.Accounts.Plan(ctx, tx, owner(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -176,34 +175,15 @@ func parallelCeiling(plan accounts.Plan) int64 {
 	return min(10, plan.ParallelPerCampaign)
 }
 
-// checkGoal finds the assistant that is to call and looks for the goal in its schema. An unknown assistant is a 404, which
-// comes after every 422.
-func (a *API) checkGoal(ctx context.Context, in *campaignIn, now int64) (bad []fault.Field, err error) {
+// chosenAssistant is the assistant that is to call, where the change depends on it: the one it names, else the present one.
+func (a *API) chosenAssistant(ctx context.Context, tx *db.Tx, in *campaignIn, now int64) (campaigns.Assistant, error) {
 	if !in.Assistant.Has() && !in.GoalVariable.Has() {
-		return nil, nil
+		return campaigns.Assistant{}, nil
 	}
-	chosen, err := a.outboundAssistant(ctx, in.Assistant, now)
-	if fault.Is(err, fault.NotFound) {
-		in.missing = err
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if in.Assistant.Has() {
-		in.assistant = chosen.ID
-	}
-	if in.GoalVariable.Has() && !slices.Contains(chosen.GoalNames, in.GoalVariable.V) {
-		bad = append(bad, fault.Bad("goal_completion_variable", "in"))
-	}
-	return bad, nil
-}
-
-func (a *API) outboundAssistant(ctx context.Context, ref value.Opt[value.Ref], now int64) (campaigns.Assistant, error) {
 	none := fault.New(fault.NotFound, "", "No outbound assistant with this id exists in your account.")
 	me := owner(ctx)
-	if ref.Has() {
-		found, err := a.Assistants.Get(ctx, a.DB, me, ref.V)
+	if in.Assistant.Has() {
+		found, err := a.Assistants.Get(ctx, tx, me, in.Assistant.V)
 		if err != nil {
 			if fault.Is(err, fault.NotFound) {
 				err = none
@@ -212,23 +192,17 @@ func (a *API) outboundAssistant(ctx context.Context, ref value.Opt[value.Ref], n
 		}
 		now = int64(found.ID)
 	}
-	chosen, err := a.Campaigns.Assistant(ctx, int64(me), now)
+	chosen, err := a.Campaigns.Assistant(ctx, tx, int64(me), now)
 	if fault.Is(err, fault.NotFound) || err == nil && !chosen.Outbound {
 		return chosen, none
 	}
 	return chosen, err
 }
 
-func (a *API) findCampaign(ctx context.Context, in *campaignIn) (err error) {
-	in.found, err = a.Campaigns.Get(ctx, a.DB, int64(owner(ctx)), campaigns.ID(in.ID))
-	return err
-}
-
 func (a *API) updateCampaign(ctx context.Context, in *campaignIn) (campaignSaved, error) {
-	if in.missing != nil {
-		return campaignSaved{}, in.missing
-	}
-	c, err := a.Campaigns.Update(ctx, int64(owner(ctx)), in.found.ID, func(s *campaigns.Settings) error { in.over(s); return nil })
+	c, err := a.Campaigns.Update(ctx, int64(owner(ctx)), campaigns.ID(in.ID), func(tx *db.Tx, s campaigns.Settings) (campaigns.Settings, error) {
+		return a.judgeCampaign(ctx, tx, in, s)
+	})
 	if err != nil {
 		return campaignSaved{}, err
 	}

@@ -93,10 +93,10 @@ func (a *API) assistantRoutes() []wire.Route {
 		wire.On(messages, "GET /user/assistants/outbound", 200, a.outboundAssistants),
 		wire.On(messages, "GET /user/assistant/{id}", 200, a.getAssistant, wire.Alias("GET /user/assistants/{id}")),
 		wire.On(failed, "POST /user/assistant", 201, a.createAssistant, wire.Alias("POST /user/assistants"), wire.Idempotent(),
-			wire.Require(assistants.Required...), wire.Check(a.checkNewAssistant)),
+			wire.Require(assistants.Required...), wire.Judged()),
 		wire.On(failed, "PUT /user/assistant/{id}", 200, a.updateAssistant,
 			wire.Alias("PATCH /user/assistant/{id}", "PUT /user/assistants/{id}", "PATCH /user/assistants/{id}"),
-			wire.Find(a.findAssistant), wire.Check(a.checkAssistant)),
+			wire.Judged()),
 		wire.On(messages, "DELETE /user/assistant/{id}", 200, a.deleteAssistant, wire.Alias("DELETE /user/assistants/{id}")),
 
 		wire.On(invalid, "POST /user/assistants/enable-inbound-webhook", 200,
@@ -165,10 +165,10 @@ func (a *API) whatsappRoutes() []wire.Route {
 func (a *API) campaignRoutes() []wire.Route {
 	return []wire.Route{
 		wire.On(messages.Saying(dataInvalid), "POST /user/campaigns", 201, a.createCampaign, wire.Alias("POST /user/campaign"),
-			wire.Idempotent(), wire.Require("name", "assistant_id"), wire.Check(a.checkCampaign)),
+			wire.Idempotent(), wire.Require("name", "assistant_id"), wire.Judged()),
 		wire.On(messages, "GET /user/campaigns", 200, a.listCampaigns),
 		wire.On(messages, "GET /user/campaigns/{id}", 200, a.getCampaign),
-		wire.On(messages.Saying(dataInvalid), "PUT /user/campaigns/{id}", 200, a.updateCampaign, wire.Find(a.findCampaign), wire.Check(a.checkCampaign)),
+		wire.On(messages.Saying(dataInvalid), "PUT /user/campaigns/{id}", 200, a.updateCampaign, wire.Judged()),
 		wire.On(switches, "POST /user/campaigns/update-status", 200, a.switchCampaign, wire.Alias("POST /user/campaign/update-status")),
 		wire.On(messages, "DELETE /user/campaign/{id}", 200, a.deleteCampaign, wire.Alias("DELETE /user/campaigns/{id}")),
 	}

@@ -68,9 +68,9 @@ func (a *API) toolRoutes() []wire.Route {
 	return []wire.Route{
 		wire.On(messages, "GET /user/tools", 200, a.listTools),
 		wire.On(messages, "POST /user/tools", 201, a.createTool, wire.Idempotent(),
-			wire.Require("name", "description", "endpoint", "method"), wire.Check(a.checkNewTool)),
+			wire.Require("name", "description", "endpoint", "method"), wire.Judged()),
 		wire.On(messages, "GET /user/tools/{id}", 200, a.getTool),
-		wire.On(failed, "PUT /user/tools/{id}", 200, a.updateTool, wire.Find(a.findTool), wire.Check(a.checkTool)),
+		wire.On(failed, "PUT /user/tools/{id}", 200, a.updateTool, wire.Judged()),
 		wire.On(messages, "DELETE /user/tools/{id}", 200, a.deleteTool),
 		wire.On(messages, "POST /user/tools/{id}/test", 200, a.tryTool, wire.Find(a.findTriedTool)),
 		wire.On(messages, "POST /user/tools/test", 200, a.tryDefinition, wire.Require("endpoint", "method"), wire.Check(a.checkDefinition)),
@@ -87,26 +87,13 @@ func (a *API) getTool(ctx context.Context, in *toolRef) (toolOut, error) {
 	return showTool(t), err
 }
 
-func (a *API) checkNewTool(ctx context.Context, in *newToolIn) error {
-	return a.Tools.Check(ctx, owner(ctx), 0, in.Change)
-}
-
 func (a *API) createTool(ctx context.Context, in *newToolIn) (savedTool, error) {
-	t, err := a.Tools.Create(ctx, owner(ctx), in.Change)
+	t, err := a.Tools.Create(ctx, owner(ctx), in.Change, wire.Failed(ctx)...)
 	return savedTool{"The new tool was saved.", showTool(t)}, err
 }
 
-func (a *API) findTool(ctx context.Context, in *toolIn) error {
-	_, err := a.Tools.Get(ctx, owner(ctx), tools.ID(in.ID))
-	return err
-}
-
-func (a *API) checkTool(ctx context.Context, in *toolIn) error {
-	return a.Tools.Check(ctx, owner(ctx), tools.ID(in.ID), in.Change)
-}
-
 func (a *API) updateTool(ctx context.Context, in *toolIn) (savedTool, error) {
-	t, err := a.Tools.Update(ctx, owner(ctx), tools.ID(in.ID), in.Change)
+	t, err := a.Tools.Update(ctx, owner(ctx), tools.ID(in.ID), in.Change, wire.Failed(ctx)...)
 	return savedTool{"The changes to the tool were saved.", showTool(t)}, err
 }
 

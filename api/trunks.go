@@ -73,9 +73,9 @@ func (a *API) trunkRoutes() []wire.Route {
 	return []wire.Route{
 		wire.On(errorsOnly, "GET /user/phone-numbers/sip-trunks", 200, a.listTrunks),
 		wire.On(invalid, "POST /user/phone-numbers/sip-trunks", 201, a.createTrunk, wire.Idempotent(),
-			wire.Require(numbers.TrunkRequired...), wire.Check(a.checkNewTrunk)),
+			wire.Require(numbers.TrunkRequired...), wire.Judged()),
 		wire.On(errorsOnly, "GET /user/phone-numbers/sip-trunks/{id}", 200, a.getTrunk),
-		wire.On(invalid, "PUT /user/phone-numbers/sip-trunks/{id}", 200, a.updateTrunk, wire.Find(a.findTrunk), wire.Check(a.checkTrunk)),
+		wire.On(invalid, "PUT /user/phone-numbers/sip-trunks/{id}", 200, a.updateTrunk, wire.Judged()),
 		wire.On(errorsOnly, "DELETE /user/phone-numbers/sip-trunks/{id}", 200, a.deleteTrunk),
 	}
 }
@@ -90,26 +90,13 @@ func (a *API) getTrunk(ctx context.Context, in *trunkRef) (trunkData, error) {
 	return trunkData{shownTrunk(t)}, err
 }
 
-func (a *API) checkNewTrunk(ctx context.Context, in *newTrunkIn) error {
-	return a.Numbers.CheckTrunk(ctx, owner(ctx), 0, in.TrunkChange)
-}
-
 func (a *API) createTrunk(ctx context.Context, in *newTrunkIn) (savedTrunk, error) {
-	t, err := a.Numbers.CreateTrunk(ctx, owner(ctx), in.TrunkChange)
+	t, err := a.Numbers.CreateTrunk(ctx, owner(ctx), in.TrunkChange, wire.Failed(ctx)...)
 	return savedTrunk{"The new SIP trunk was saved.", shownTrunk(t)}, err
 }
 
-func (a *API) findTrunk(ctx context.Context, in *trunkIn) error {
-	_, err := a.Numbers.Trunk(ctx, owner(ctx), numbers.ID(in.ID))
-	return err
-}
-
-func (a *API) checkTrunk(ctx context.Context, in *trunkIn) error {
-	return a.Numbers.CheckTrunk(ctx, owner(ctx), numbers.ID(in.ID), in.TrunkChange)
-}
-
 func (a *API) updateTrunk(ctx context.Context, in *trunkIn) (savedTrunk, error) {
-	t, err := a.Numbers.UpdateTrunk(ctx, owner(ctx), numbers.ID(in.ID), in.TrunkChange)
+	t, err := a.Numbers.UpdateTrunk(ctx, owner(ctx), numbers.ID(in.ID), in.TrunkChange, wire.Failed(ctx)...)
 	return savedTrunk{"The changes to the SIP trunk were saved.", shownTrunk(t)}, err
 }
 

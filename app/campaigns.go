@@ -84,18 +84,24 @@ func (w campaignWorld) Placing(ctx context.Context, q db.Q, id campaigns.ID) (in
 }
 
 // Room is what the account's ceiling leaves to outbound calls once the inbound reserve is kept free.
-func (w campaignWorld) Room(ctx context.Context, q db.Q, owner int64) (int, error) {
+func (w campaignWorld) Room(ctx context.Context, tx *db.Tx, owner int64) (int, error) {
 	me := accounts.ID(owner)
-	plan, err := w.h.Accounts.Plan(ctx, q, me)
+	plan, err := w.h.Accounts.LockPlan(ctx, tx, me)
 	if err != nil {
 		return 0, err
 	}
-	busy, err := w.h.Calls.Live(ctx, q, me, calls.Outbound)
+	busy, err := w.h.Calls.Live(ctx, tx, me, calls.Outbound)
 	if err != nil {
 		return 0, err
 	}
 	reserve := w.h.on.Config.Telephony.InboundReserve
 	return int(float64(plan.ParallelPerAccount)*(1-reserve)+0.5) - busy, nil
+}
+
+// MostCampaigns is the plan's limit.
+func (w campaignWorld) MostCampaigns(ctx context.Context, tx *db.Tx, owner int64) (*int64, error) {
+	plan, err := w.h.Accounts.LockPlan(ctx, tx, accounts.ID(owner))
+	return plan.MaxCampaigns, err
 }
 
 // HangUp ends a stopped campaign's calls.

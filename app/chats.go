@@ -25,8 +25,8 @@ import (
 
 // tools: customers' own functions.
 func (h *App) tools(context.Context) error {
-	h.Tools = tools.New(h.DB, h.on.Box, h.Guard, func(ctx context.Context, q db.Q, owner accounts.ID) (*int64, error) {
-		plan, err := h.Accounts.Plan(ctx, q, owner)
+	h.Tools = tools.New(h.DB, h.on.Box, h.Guard, func(ctx context.Context, tx *db.Tx, owner accounts.ID) (*int64, error) {
+		plan, err := h.Accounts.LockPlan(ctx, tx, owner)
 		return plan.MaxTools, err
 	})
 	return nil

@@ -82,8 +82,10 @@ func TestLocksAreTakenInOneOrder(t *testing.T) {
 	must(err)
 	desk := s.Send("POST /user/assistant", `{"name":"Desk","voice_id":1,"language_id":1,"type":"outbound","mode":"pipeline","timezone":"UTC","initial_message":"Hello.","system_prompt":"You sell maps.","llm_model_id":1,"phone_number_id":7}`).Want(201).ID("data.id")
 	list := func(n int) campaigns.ID {
-		one, err := h.Campaigns.Create(ctx, int64(owner), campaigns.Settings{Name: fmt.Sprint("C", n), AssistantID: desk, Timezone: "UTC", MaxParallel: 5, Start: "00:00", End: "23:59",
-			Days: []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}}, -1)
+		one, err := h.Campaigns.Create(ctx, int64(owner), func(*db.Tx) (campaigns.Settings, error) {
+			return campaigns.Settings{Name: fmt.Sprint("C", n), AssistantID: desk, Timezone: "UTC", MaxParallel: 5, Start: "00:00", End: "23:59",
+				Days: []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}}, nil
+		})
 		must(err)
 		for i := range 10 {
 			_, err := h.Campaigns.AddLead(ctx, int64(owner), campaigns.NewLead{Contact: campaigns.Contact{Phone: fmt.Sprintf("+49170%06d", n*100+i)}, Campaign: one.ID})

@@ -4,6 +4,7 @@ package assistants
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"parley/accounts"
@@ -122,6 +123,7 @@ type By struct {
 type Change struct {
 	Patch
 	Unknown value.Unknown // what of the request means nothing here
+	Failed  []fault.Field // rules that it breaks already; these fields are left out
 	By      By
 }
 
@@ -131,6 +133,20 @@ func (s *Assistants) Get(ctx context.Context, q db.Q, owner accounts.ID, ref val
 		return s.one(ctx, q, `account_id = $1 AND id = $2`, int64(owner), ref.ID)
 	}
 	return s.one(ctx, q, `account_id = $1 AND uuid = $2`, int64(owner), ref.UUID)
+}
+
+// locked reads an assistant that nobody else changes until tx ends. The lists of tools and labels are read once it is held:
+// a statement that waited for a row sees other tables as they were before.
+func (s *Assistants) locked(ctx context.Context, tx *db.Tx, owner accounts.ID, ref value.Ref) (Assistant, error) {
+	var id ID
+	err := tx.Get(ctx, &id, `SELECT id FROM assistants WHERE account_id = $1 AND (id = $2 OR uuid = $3) AND deleted_at IS NULL {{lock}}`, int64(owner), ref.ID, ref.UUID)
+	if errors.Is(err, db.ErrNone) {
+		return Assistant{}, ErrNotFound
+	}
+	if err != nil {
+		return Assistant{}, err
+	}
+	return s.ByID(ctx, tx, id)
 }
 
 // ByUUID finds an assistant whose uuid is known, whoever owns it.
@@ -205,7 +221,7 @@ func (s *Assistants) Create(ctx context.Context, owner accounts.ID, c Change) (A
 		if err != nil {
 			return err
 		}
-		if err := fault.Input(j.bad...); err != nil {
+		if err := fault.Input(append(c.Failed, j.bad...)...); err != nil {
 			return err
 		}
 		if err := s.mayAdd(ctx, tx, owner); err != nil {
@@ -247,7 +263,7 @@ func (s *Assistants) Update(ctx context.Context, owner accounts.ID, ref value.Re
 	var a Assistant
 	var warned []Warning
 	err := s.write(ctx, func(tx *db.Tx) error {
-		old, err := s.Get(ctx, tx, owner, ref)
+		old, err := s.locked(ctx, tx, owner, ref)
 		if err != nil {
 			return err
 		}
@@ -255,7 +271,7 @@ func (s *Assistants) Update(ctx context.Context, owner accounts.ID, ref value.Re
 		if err != nil {
 			return err
 		}
-		if err := fault.Input(j.bad...); err != nil {
+		if err := fault.Input(append(c.Failed, j.bad...)...); err != nil {
 			return err
 		}
 		a, warned = old, j.warned
@@ -316,7 +332,7 @@ func (s *Assistants) Activate(ctx context.Context, q db.Q, id ID) error {
 func (s *Assistants) Delete(ctx context.Context, owner accounts.ID, ref value.Ref) error {
 	var a Assistant
 	err := s.db.Do(ctx, func(tx *db.Tx) (err error) {
-		if a, err = s.Get(ctx, tx, owner, ref); err != nil {
+		if a, err = s.locked(ctx, tx, owner, ref); err != nil {
 			return err
 		}
 		for _, f := range s.deleted {
@@ -346,7 +362,7 @@ const (
 func (s *Assistants) Switch(ctx context.Context, owner accounts.ID, ref value.Ref, hook Hook, url string, by By) error {
 	var a Assistant
 	err := s.db.Do(ctx, func(tx *db.Tx) error {
-		old, err := s.Get(ctx, tx, owner, ref)
+		old, err := s.locked(ctx, tx, owner, ref)
 		if err != nil {
 			return err
 		}

@@ -7,7 +7,6 @@ import (
 
 	"parley/accounts"
 	"parley/db"
-	"parley/fault"
 	"parley/toolbox"
 	"parley/value"
 )
@@ -67,15 +66,6 @@ func (s *Assistants) judge(ctx context.Context, q db.Q, owner accounts.ID, old *
 		j.after.Tools.KeepSecrets(before.Tools)
 	}
 	return j, nil
-}
-
-// Check says everything that is wrong with a request, nil when nothing is: to create with old nil, else to change old.
-func (s *Assistants) Check(ctx context.Context, owner accounts.ID, old *Assistant, c Change) error {
-	j, err := s.judge(ctx, s.db, owner, old, c)
-	if err != nil {
-		return err
-	}
-	return fault.Input(j.bad...)
 }
 
 func ids(id *int64) []int64 {

@@ -138,17 +138,6 @@ type labOut struct {
 
 func (l *lab) serve() {
 	area := wire.Area{Fields: true, Says: "Validation failed", Shape: func(f *fault.Fault) any { return wire.Message{Message: f.Message} }}
-	check := func(ctx context.Context, in *labIn) error {
-		var old *Assistant
-		if in.ID != (value.Ref{}) {
-			a, err := l.room.Get(ctx, l.d, 1, in.ID)
-			if err != nil {
-				return err
-			}
-			old = &a
-		}
-		return l.room.Check(ctx, 1, old, Change{Patch: in.Patch, Unknown: in.Unknown})
-	}
 	answer := func(a Assistant, w []Warning, err error) (labOut, error) {
 		if err != nil {
 			return labOut{}, err
@@ -158,11 +147,11 @@ func (l *lab) serve() {
 	}
 	l.srv = wire.NewServer(wire.Config{Base: "/api", Public: func(u string) bool { return !strings.Contains(u, "127.0.0.1") }}, []wire.Route{
 		wire.On(area, "POST /a", 201, func(ctx context.Context, in *labIn) (labOut, error) {
-			return answer(l.room.Create(ctx, 1, Change{in.Patch, in.Unknown, By{Name: "key"}}))
-		}, wire.Keyless(), wire.Check(check), wire.Require(Required...)),
+			return answer(l.room.Create(ctx, 1, Change{in.Patch, in.Unknown, wire.Failed(ctx), By{Name: "key"}}))
+		}, wire.Keyless(), wire.Judged(), wire.Require(Required...)),
 		wire.On(area, "PUT /a/{id}", 200, func(ctx context.Context, in *labIn) (labOut, error) {
-			return answer(l.room.Update(ctx, 1, in.ID, Change{in.Patch, in.Unknown, By{Name: "key"}}))
-		}, wire.Keyless(), wire.Check(check)),
+			return answer(l.room.Update(ctx, 1, in.ID, Change{in.Patch, in.Unknown, wire.Failed(ctx), By{Name: "key"}}))
+		}, wire.Keyless(), wire.Judged()),
 	})
 }
 

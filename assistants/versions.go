@@ -95,7 +95,7 @@ func (s *Assistants) Restore(ctx context.Context, owner accounts.ID, ref value.R
 	var a Assistant
 	var warned []Warning
 	err := s.write(ctx, func(tx *db.Tx) error {
-		old, err := s.Get(ctx, tx, owner, ref)
+		old, err := s.locked(ctx, tx, owner, ref)
 		if err != nil {
 			return err
 		}

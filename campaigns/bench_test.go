@@ -55,7 +55,7 @@ func newTickWorld(b *testing.B, d *db.DB, leads int) *tickWorld {
 	b.Helper()
 	w := newWorld(b, d)
 	c := New(d, w, w, w, w, nil)
-	one, err := c.Create(b.Context(), 1, w.settings(), -1)
+	one, err := c.Create(b.Context(), 1, w.judge)
 	if err != nil {
 		b.Fatal(err)
 	}

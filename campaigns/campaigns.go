@@ -43,7 +43,8 @@ type Caller interface {
 	// Placing counts the campaign's calls that were placed an instant ago and do not ring yet.
 	Placing(ctx context.Context, q db.Q, id ID) (int, error)
 	// Room is how many outbound calls the account may add now: its ceilings, the inbound reserve, the daily limit.
-	Room(ctx context.Context, q db.Q, owner int64) (int, error)
+	// Others that ask wait until the transaction ends.
+	Room(ctx context.Context, tx *db.Tx, owner int64) (int, error)
 	// HangUp ends the campaign's running calls with reason campaign_stopped.
 	HangUp(ctx context.Context, id ID) error
 	// Blocked tells which of the numbers are on the account's do-not-call list.
@@ -71,9 +72,12 @@ type Assistants interface {
 	Activate(ctx context.Context, tx *db.Tx, id int64) error
 }
 
-// Funds tells whether the account may spend.
+// Funds tells whether the account may spend, and how many campaigns its plan allows.
 type Funds interface {
 	Positive(ctx context.Context, q db.Q, owner int64) (bool, error)
+	// MostCampaigns is nil when there is no limit. Others that ask wait until the transaction ends, so that two creations
+	// cannot both count themselves in.
+	MostCampaigns(ctx context.Context, tx *db.Tx, owner int64) (*int64, error)
 }
 
 // Campaigns is the room.
@@ -95,28 +99,27 @@ func New(d *db.DB, caller Caller, assistants Assistants, funds Funds, numbers Nu
 }
 
 // MayCallFrom reports whether a number of the owner can be shown to those called.
-func (c *Campaigns) MayCallFrom(ctx context.Context, owner, number int64) (bool, error) {
-	return c.numbers.MayCallFrom(ctx, c.db, owner, number)
+func (c *Campaigns) MayCallFrom(ctx context.Context, q db.Q, owner, number int64) (bool, error) {
+	return c.numbers.MayCallFrom(ctx, q, owner, number)
 }
 
 // Assistant is what the room knows of an assistant of the owner.
-func (c *Campaigns) Assistant(ctx context.Context, owner, id int64) (Assistant, error) {
-	return c.assistants.ForCampaign(ctx, c.db, owner, id)
+func (c *Campaigns) Assistant(ctx context.Context, q db.Q, owner, id int64) (Assistant, error) {
+	return c.assistants.ForCampaign(ctx, q, owner, id)
 }
 
-// Create stores a draft. most is the plan's number of campaigns, negative = no limit.
-func (c *Campaigns) Create(ctx context.Context, owner int64, s Settings, most int) (Campaign, error) {
-	one := Campaign{Owner: owner, Name: s.Name, Assistant: &s.AssistantID, Status: Draft, Settings: db.JSON[Settings]{V: s}}
+// Create stores a draft with the settings that judge lets through.
+func (c *Campaigns) Create(ctx context.Context, owner int64, judge func(tx *db.Tx) (Settings, error)) (Campaign, error) {
+	var one Campaign
 	err := c.db.Do(ctx, func(tx *db.Tx) error {
-		if most >= 0 {
-			var n int
-			if err := tx.Get(ctx, &n, `SELECT count(*) FROM campaigns WHERE account_id = $1`, owner); err != nil {
-				return err
-			}
-			if n >= most {
-				return fault.New(fault.Forbidden, "", "Your plan allows no further campaigns. Delete one, or change the plan.")
-			}
+		s, err := judge(tx)
+		if err != nil {
+			return err
 		}
+		if err := c.mayAdd(ctx, tx, owner); err != nil {
+			return err
+		}
+		one = Campaign{Owner: owner, Name: s.Name, Assistant: &s.AssistantID, Status: Draft, Settings: db.JSON[Settings]{V: s}}
 		one.CreatedAt = db.At(tx.Now())
 		one.UpdatedAt = one.CreatedAt
 		return tx.Get(ctx, &one.ID, `INSERT INTO campaigns (account_id, name, assistant_id, status, settings, completes, created_at, updated_at)
@@ -125,15 +128,30 @@ func (c *Campaigns) Create(ctx context.Context, owner int64, s Settings, most in
 	return one, err
 }
 
-// Update replaces the settings. The assistant of a running campaign cannot be changed.
-func (c *Campaigns) Update(ctx context.Context, owner int64, id ID, change func(*Settings) error) (Campaign, error) {
+func (c *Campaigns) mayAdd(ctx context.Context, tx *db.Tx, owner int64) error {
+	most, err := c.funds.MostCampaigns(ctx, tx, owner)
+	if most == nil || err != nil {
+		return err
+	}
+	var n int64
+	if err := tx.Get(ctx, &n, `SELECT count(*) FROM campaigns WHERE account_id = $1`, owner); err != nil {
+		return err
+	}
+	if n >= *most {
+		return fault.New(fault.Forbidden, "", "Your plan allows no further campaigns. Delete one, or change the plan.")
+	}
+	return nil
+}
+
+// Update replaces the settings by those that judge makes of them. The assistant of a running campaign cannot be changed.
+func (c *Campaigns) Update(ctx context.Context, owner int64, id ID, judge func(*db.Tx, Settings) (Settings, error)) (Campaign, error) {
 	var one Campaign
 	err := c.db.Do(ctx, func(tx *db.Tx) (err error) {
 		if one, err = c.locked(ctx, tx, owner, id); err != nil {
 			return err
 		}
 		before := one.Settings.V.AssistantID
-		if err := change(&one.Settings.V); err != nil {
+		if one.Settings.V, err = judge(tx, one.Settings.V); err != nil {
 			return err
 		}
 		if after := one.Settings.V.AssistantID; after != before {
@@ -149,11 +167,9 @@ func (c *Campaigns) Update(ctx context.Context, owner int64, id ID, change func(
 	return one, err
 }
 
+// locked is a campaign of the owner that nobody else changes until tx ends, nor its leads.
 func (c *Campaigns) locked(ctx context.Context, tx *db.Tx, owner int64, id ID) (Campaign, error) {
-	if _, err := c.Get(ctx, tx, owner, id); err != nil {
-		return Campaign{}, err
-	}
-	return lock(ctx, tx, id)
+	return campaign(ctx, tx, `id = $1 AND account_id = $2 {{lock}}`, id, owner)
 }
 
 func refuse(one Campaign, sentence string) error {

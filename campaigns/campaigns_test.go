@@ -55,9 +55,9 @@ func (w *world) Live(ctx context.Context, q db.Q, id ID) (n int, err error) {
 	err = q.Get(ctx, &n, `SELECT count(*) FROM placed WHERE campaign_id = $1 AND live`, id)
 	return n, err
 }
-func (w *world) Placing(context.Context, db.Q, ID) (int, error) { return 0, nil }
-func (w *world) Room(context.Context, db.Q, int64) (int, error) { return w.room, nil }
-func (w *world) HangUp(_ context.Context, id ID) error          { w.hungUp = append(w.hungUp, id); return nil }
+func (w *world) Placing(context.Context, db.Q, ID) (int, error)   { return 0, nil }
+func (w *world) Room(context.Context, *db.Tx, int64) (int, error) { return w.room, nil }
+func (w *world) HangUp(_ context.Context, id ID) error            { w.hungUp = append(w.hungUp, id); return nil }
 func (w *world) Blocked(_ context.Context, _ db.Q, _ int64, phones []string) (map[string]bool, error) {
 	return w.blocked, nil
 }
@@ -66,6 +66,8 @@ func (w *world) ForCampaign(context.Context, db.Q, int64, int64) (Assistant, err
 }
 func (w *world) Activate(context.Context, *db.Tx, int64) error                 { return nil }
 func (w *world) MayCallFrom(context.Context, db.Q, int64, int64) (bool, error) { return true, nil }
+func (w *world) MostCampaigns(context.Context, *db.Tx, int64) (*int64, error)  { return nil, nil }
+func (w *world) judge(*db.Tx) (Settings, error)                                { return w.settings(), nil }
 func (w *world) Positive(context.Context, db.Q, int64) (bool, error)           { return w.funds, nil }
 
 var always = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
@@ -79,7 +81,7 @@ func each(t *testing.T, fn func(t *testing.T, w *world, c *Campaigns, id ID)) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		c := New(d, w, w, w, w, nil)
-		one, err := c.Create(t.Context(), 1, w.settings(), -1)
+		one, err := c.Create(t.Context(), 1, w.judge)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -373,7 +375,7 @@ func TestBreakerStopsTheCampaign(t *testing.T) {
 // Contract: 6.2 14.3
 func TestNumbersTakeTurns(t *testing.T) {
 	each(t, func(t *testing.T, w *world, c *Campaigns, id ID) {
-		_, err := c.Update(t.Context(), 1, id, func(s *Settings) error { s.NumberIDs = []int64{7, 8}; return nil })
+		_, err := c.Update(t.Context(), 1, id, func(_ *db.Tx, s Settings) (Settings, error) { s.NumberIDs = []int64{7, 8}; return s, nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -402,7 +404,7 @@ func TestNumbersTakeTurns(t *testing.T) {
 // Contract: 6.2 7.4 7.5 14.3
 func TestIdleCampaignDialsNewLeads(t *testing.T) {
 	each(t, func(t *testing.T, w *world, c *Campaigns, id ID) {
-		_, err := c.Update(t.Context(), 1, id, func(s *Settings) error { s.CompleteWhenDone = false; return nil })
+		_, err := c.Update(t.Context(), 1, id, func(_ *db.Tx, s Settings) (Settings, error) { s.CompleteWhenDone = false; return s, nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -519,7 +521,10 @@ func TestContactsThatAreNeverCalled(t *testing.T) {
 // Contract: 6.2 14.4
 func TestMachinesAndGoals(t *testing.T) {
 	each(t, func(t *testing.T, w *world, c *Campaigns, id ID) {
-		_, err := c.Update(t.Context(), 1, id, func(s *Settings) error { s.RetryVoicemail, s.RetryGoal = true, true; return nil })
+		_, err := c.Update(t.Context(), 1, id, func(_ *db.Tx, s Settings) (Settings, error) {
+			s.RetryVoicemail, s.RetryGoal = true, true
+			return s, nil
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -37,19 +37,19 @@ func (c *Campaigns) Tick(ctx context.Context, now time.Time) error {
 			failed = errors.Join(failed, err)
 			continue
 		}
-		if open := w.Open(now); open || one.Done {
-			failed = errors.Join(failed, c.work(ctx, one.Campaign, open, now))
+		if w.Open(now) || one.Done {
+			failed = errors.Join(failed, c.work(ctx, one.Campaign, now))
 		}
 	}
 	return failed
 }
 
 // work places the calls one campaign may place now, each in a transaction of its own, or completes it.
-func (c *Campaigns) work(ctx context.Context, one Campaign, open bool, now time.Time) error {
+func (c *Campaigns) work(ctx context.Context, one Campaign, now time.Time) error {
 	for {
 		placed := false
 		err := c.db.Do(ctx, func(tx *db.Tx) (err error) {
-			placed, err = c.next(ctx, tx, one.ID, open, now)
+			placed, err = c.next(ctx, tx, one.ID, now)
 			return err
 		})
 		if why, known := stopsOn(err); known {
@@ -65,7 +65,7 @@ func (c *Campaigns) work(ctx context.Context, one Campaign, open bool, now time.
 }
 
 // next places one call. The locked row makes it the only one that counts the campaign's calls.
-func (c *Campaigns) next(ctx context.Context, tx *db.Tx, id ID, open bool, now time.Time) (placed bool, err error) {
+func (c *Campaigns) next(ctx context.Context, tx *db.Tx, id ID, now time.Time) (placed bool, err error) {
 	one, err := lock(ctx, tx, id)
 	if fault.Is(err, fault.NotFound) {
 		return false, nil // deleted meanwhile
@@ -73,7 +73,11 @@ func (c *Campaigns) next(ctx context.Context, tx *db.Tx, id ID, open bool, now t
 	if err != nil || one.Status != InProgress {
 		return false, err
 	}
-	if done, err := c.complete(ctx, tx, one, now); done || err != nil || !open {
+	w, err := one.Settings.V.Window()
+	if err != nil {
+		return false, err
+	}
+	if done, err := c.complete(ctx, tx, one, now); done || err != nil || !w.Open(now) {
 		return false, err
 	}
 	free, err := c.free(ctx, tx, one)
@@ -92,7 +96,7 @@ func (c *Campaigns) next(ctx context.Context, tx *db.Tx, id ID, open bool, now t
 	return err == nil, err
 }
 
-func (c *Campaigns) free(ctx context.Context, tx db.Q, one Campaign) (int, error) {
+func (c *Campaigns) free(ctx context.Context, tx *db.Tx, one Campaign) (int, error) {
 	live, err := c.caller.Live(ctx, tx, one.ID)
 	if err != nil {
 		return 0, err

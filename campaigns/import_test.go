@@ -63,7 +63,7 @@ func TestImportInBatches(t *testing.T) {
 		w := newWorld(t, d)
 		told := 0
 		c := New(d, w, w, w, w, func(int64, ID) { told++ })
-		one, err := c.Create(t.Context(), 1, w.settings(), -1)
+		one, err := c.Create(t.Context(), 1, w.judge)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestImportEndsWithItsClient(t *testing.T) {
 		w := newWorld(t, d)
 		leave := func() {}
 		c := New(d, w, w, w, w, func(int64, ID) { leave() })
-		one, err := c.Create(t.Context(), 1, w.settings(), -1)
+		one, err := c.Create(t.Context(), 1, w.judge)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +187,7 @@ func BenchmarkImport(b *testing.B) {
 
 func benchCampaign(b *testing.B, c *Campaigns, owner int64, w *world) ID {
 	b.Helper()
-	one, err := c.Create(b.Context(), owner, w.settings(), -1)
+	one, err := c.Create(b.Context(), owner, w.judge)
 	if err != nil {
 		b.Fatal(err)
 	}

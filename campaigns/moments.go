@@ -32,9 +32,11 @@ func (c *Campaigns) Busy(ctx context.Context, now time.Time) (bool, error) {
 		if busy = busy || placing > 0; busy || err != nil || due.After(now) || !w.Open(now) {
 			return err
 		}
-		free, err := c.free(ctx, c.db, one)
-		busy = free > 0
-		return err
+		return c.db.Do(ctx, func(tx *db.Tx) error {
+			free, err := c.free(ctx, tx, one)
+			busy = free > 0
+			return err
+		})
 	})
 	return busy, err
 }

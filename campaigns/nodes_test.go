@@ -42,7 +42,7 @@ func severalProcesses(t *testing.T, r *rand.Rand) {
 	var ids []ID
 	var leads []LeadID
 	for range 2 {
-		one, err := nodes[0].Create(t.Context(), 1, w.settings(), -1)
+		one, err := nodes[0].Create(t.Context(), 1, w.judge)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,8 +28,12 @@ func noLead() error {
 
 // Get reads one campaign of the owner.
 func (c *Campaigns) Get(ctx context.Context, q db.Q, owner int64, id ID) (Campaign, error) {
+	return campaign(ctx, q, `id = $1 AND account_id = $2`, id, owner)
+}
+
+func campaign(ctx context.Context, q db.Q, where string, args ...any) (Campaign, error) {
 	var one Campaign
-	err := q.Get(ctx, &one, `SELECT `+campaignColumns+` FROM campaigns WHERE id = $1 AND account_id = $2`, id, owner)
+	err := q.Get(ctx, &one, `SELECT `+campaignColumns+` FROM campaigns WHERE `+where, args...)
 	if errors.Is(err, db.ErrNone) {
 		return one, noCampaign()
 	}
@@ -43,14 +47,9 @@ func (c *Campaigns) List(ctx context.Context, q db.Q, owner int64) ([]Campaign, 
 	return all, err
 }
 
-// lock takes the campaign's row for the rest of the transaction, so that limits are counted by one at a time.
+// lock takes the campaign's row, whoever owns it, for the rest of the transaction, so that limits are counted by one at a time.
 func lock(ctx context.Context, tx *db.Tx, id ID) (Campaign, error) {
-	var one Campaign
-	err := tx.Get(ctx, &one, `UPDATE campaigns SET turns = turns + 1 WHERE id = $1 RETURNING `+campaignColumns, id)
-	if errors.Is(err, db.ErrNone) {
-		return one, noCampaign()
-	}
-	return one, err
+	return campaign(ctx, tx, `id = $1 {{lock}}`, id)
 }
 
 // Counts counts the leads of campaigns.

@@ -41,8 +41,7 @@ const queue = 4
 
 // lock keeps other messages of the conversation out until the transaction ends, so that ids follow the order of commits.
 func (s *Chats) lock(ctx context.Context, tx *db.Tx, id ID) error {
-	_, err := tx.Exec(ctx, `UPDATE conversations SET switches = switches WHERE id = $1`, int64(id))
-	return err
+	return tx.Get(ctx, &id, `SELECT id FROM conversations WHERE id = $1 {{lock}}`, int64(id))
 }
 
 // full reports whether a further message would wait behind too many. Time is real: a lost process must not block.

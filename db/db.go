@@ -275,6 +275,9 @@ func (d *DB) Ping(ctx context.Context) error {
 	return d.alone(ctx, d.read, func(ctx context.Context, c *sql.Conn) error { return c.PingContext(watched(ctx)) })
 }
 
+// Waited counts how often somebody has waited for a connection that writes.
+func (d *DB) Waited() int64 { return d.write.Stats().WaitCount }
+
 // Close ends listening and closes all connections.
 func (d *DB) Close() error {
 	d.bell.close()

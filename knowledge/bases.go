@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -85,6 +86,16 @@ func (r *Room) base(ctx context.Context, q db.Q, owner accounts.ID, id ID) (Base
 	return list[0], nil
 }
 
+// locked keeps a knowledgebase from being changed by others until tx ends, and its documents from being added, changed and
+// removed. What is counted of it is read once it is held.
+func (r *Room) locked(ctx context.Context, tx *db.Tx, owner accounts.ID, id ID) error {
+	err := tx.Get(ctx, &id, `SELECT id FROM knowledgebases WHERE account_id = $1 AND id = $2 {{lock}}`, owner, id)
+	if errors.Is(err, db.ErrNone) {
+		return ErrNoBase
+	}
+	return err
+}
+
 // Owned are those of ids that are knowledgebases of the account.
 func (r *Room) Owned(ctx context.Context, q db.Q, owner accounts.ID, ids []int64) (out []int64, err error) {
 	in, args := db.In(2, ids)
@@ -104,6 +115,9 @@ func (r *Room) CreateBase(ctx context.Context, owner accounts.ID, c BaseChange) 
 // UpdateBase changes name and description.
 func (r *Room) UpdateBase(ctx context.Context, owner accounts.ID, id ID, c BaseChange) (out Base, err error) {
 	err = r.db.Do(ctx, func(tx *db.Tx) error {
+		if err := r.locked(ctx, tx, owner, id); err != nil {
+			return err
+		}
 		if out, err = r.base(ctx, tx, owner, id); err != nil {
 			return err
 		}
@@ -122,7 +136,7 @@ func (r *Room) UpdateBase(ctx context.Context, owner accounts.ID, id ID, c BaseC
 // the reading of its documents ends at its next step.
 func (r *Room) DeleteBase(ctx context.Context, owner accounts.ID, id ID) error {
 	return r.db.Do(ctx, func(tx *db.Tx) error {
-		if _, err := r.base(ctx, tx, owner, id); err != nil {
+		if err := r.locked(ctx, tx, owner, id); err != nil {
 			return err
 		}
 		if err := r.eraseFiles(ctx, tx, `knowledgebase_id = $1`, id); err != nil {

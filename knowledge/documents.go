@@ -105,6 +105,14 @@ func (r *Room) document(ctx context.Context, q db.Q, owner accounts.ID, base ID,
 	return list[0], nil
 }
 
+// lockedDocument is a document that nobody else changes until tx ends.
+func (r *Room) lockedDocument(ctx context.Context, tx *db.Tx, owner accounts.ID, base ID, id DocumentID) (Document, error) {
+	if err := r.locked(ctx, tx, owner, base); err != nil {
+		return Document{}, err
+	}
+	return r.document(ctx, tx, owner, base, id)
+}
+
 // Fits reports whether an upload is what its type says: by extension and content.
 func Fits(kind, filename string, f io.ReaderAt, size int64) bool {
 	return size > 0 && strings.EqualFold(filepath.Ext(filename), "."+kind) && extract.Fits(extract.Kind(kind), f, size)
@@ -130,7 +138,7 @@ func (r *Room) CreateDocument(ctx context.Context, owner accounts.ID, base ID, n
 		out.blob, out.Filename, out.Size = &key, &n.Filename, &n.Size
 	}
 	err := r.db.Do(ctx, func(tx *db.Tx) error {
-		if _, err := r.base(ctx, tx, owner, base); err != nil {
+		if err := r.locked(ctx, tx, owner, base); err != nil {
 			return err
 		}
 		err := tx.Get(ctx, &out.ID, `INSERT INTO documents (knowledgebase_id, name, description, type, status, url, links, link_limit, filename, blob, size, edition, live, created_at, updated_at)
@@ -153,7 +161,7 @@ func (r *Room) CreateDocument(ctx context.Context, owner accounts.ID, base ID, n
 // UpdateDocument changes name and description.
 func (r *Room) UpdateDocument(ctx context.Context, owner accounts.ID, base ID, id DocumentID, c DocumentChange) (out Document, err error) {
 	err = r.db.Do(ctx, func(tx *db.Tx) error {
-		if out, err = r.document(ctx, tx, owner, base, id); err != nil {
+		if out, err = r.lockedDocument(ctx, tx, owner, base, id); err != nil {
 			return err
 		}
 		out.Name, out.UpdatedAt = c.Name.Or(out.Name), r.db.Now()
@@ -169,7 +177,7 @@ func (r *Room) UpdateDocument(ctx context.Context, owner accounts.ID, base ID, i
 // DeleteDocument removes a document, its file and its passages, which are not found from then on.
 func (r *Room) DeleteDocument(ctx context.Context, owner accounts.ID, base ID, id DocumentID) error {
 	return r.db.Do(ctx, func(tx *db.Tx) error {
-		if _, err := r.document(ctx, tx, owner, base, id); err != nil {
+		if _, err := r.lockedDocument(ctx, tx, owner, base, id); err != nil {
 			return err
 		}
 		if err := r.eraseFiles(ctx, tx, `id = $1`, id); err != nil {
@@ -190,7 +198,7 @@ func (r *Room) DeleteDocument(ctx context.Context, owner accounts.ID, base ID, i
 // Reprocess reads a document again; its old passages are found until the new ones replace them.
 func (r *Room) Reprocess(ctx context.Context, owner accounts.ID, base ID, id DocumentID) (out Document, err error) {
 	err = r.db.Do(ctx, func(tx *db.Tx) error {
-		if out, err = r.document(ctx, tx, owner, base, id); err != nil {
+		if out, err = r.lockedDocument(ctx, tx, owner, base, id); err != nil {
 			return err
 		}
 		out.Status, out.Error, out.UpdatedAt = Processing, nil, r.db.Now()

@@ -88,9 +88,9 @@ func (m *Messaging) reserve(ctx context.Context, msg *Message, rate string) erro
 	})
 }
 
-// locked reads a sender and keeps other transactions that change its contacts or recipients off it.
-func (m *Messaging) locked(ctx context.Context, tx *db.Tx, sender int64) (s Sender, err error) {
-	err = tx.Get(ctx, &s, `UPDATE wa_senders SET turns = turns + 1 WHERE id = $1 RETURNING `+senderColumns, sender)
+// inUse reads a sender, whoever owns it, and keeps other transactions that change it, its contacts or recipients off it.
+func (m *Messaging) inUse(ctx context.Context, tx *db.Tx, sender int64) (s Sender, err error) {
+	err = tx.Get(ctx, &s, `SELECT `+senderColumns+` FROM wa_senders WHERE id = $1 {{lock}}`, sender)
 	if errors.Is(err, db.ErrNone) {
 		err = noSender()
 	}
@@ -99,7 +99,7 @@ func (m *Messaging) locked(ctx context.Context, tx *db.Tx, sender int64) (s Send
 
 // recipientFits counts the distinct recipients of the last 24 hours.
 func (m *Messaging) recipientFits(ctx context.Context, tx *db.Tx, sender int64, phone string) error {
-	s, err := m.locked(ctx, tx, sender)
+	s, err := m.inUse(ctx, tx, sender)
 	if err != nil || !s.LimitKnown || s.Limit == nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (m *Messaging) recipientFits(ctx context.Context, tx *db.Tx, sender int64, 
 // accepted books the price and stores the message where it belongs, once: when a callback was quicker, or a retry of the
 // transaction finds it done, it only reads what is there.
 func (m *Messaging) accepted(ctx context.Context, tx *db.Tx, msg Message, sid string) (r Receipted, err error) {
-	sender, err := m.locked(ctx, tx, msg.SenderID)
+	sender, err := m.inUse(ctx, tx, msg.SenderID)
 	if err != nil {
 		return r, err
 	}
@@ -165,7 +165,7 @@ func (m *Messaging) accepted(ctx context.Context, tx *db.Tx, msg Message, sid st
 
 // stored reads an accepted message, and keeps callbacks off it.
 func (m *Messaging) stored(ctx context.Context, tx *db.Tx, id int64) (r Receipted, err error) {
-	if err = tx.Get(ctx, &r.Message, `UPDATE wa_messages SET updated_at = updated_at WHERE id = $1 RETURNING `+messageColumns, id); err != nil {
+	if err = tx.Get(ctx, &r.Message, `SELECT `+messageColumns+` FROM wa_messages WHERE id = $1 {{lock}}`, id); err != nil {
 		return r, err
 	}
 	if r.Message.TalkID == nil || r.Message.EntryID == nil {

@@ -38,7 +38,7 @@ type File struct {
 func (m *Messaging) Receive(ctx context.Context, in Incoming) (fresh bool, err error) {
 	err = m.DB.Do(ctx, func(tx *db.Tx) error {
 		fresh = false
-		s, err := m.locked(ctx, tx, in.SenderID)
+		s, err := m.inUse(ctx, tx, in.SenderID)
 		if err != nil {
 			return err
 		}
@@ -274,7 +274,7 @@ func (m *Messaging) Delivery(ctx context.Context, sender int64, u Update) error 
 
 // sent finds the message of a callback and keeps other callbacks of it waiting.
 func (m *Messaging) sent(ctx context.Context, tx *db.Tx, sender int64, u Update) (msg Message, err error) {
-	err = tx.Get(ctx, &msg, `UPDATE wa_messages SET updated_at = updated_at WHERE sender_id = $1 AND sid = $2 AND outbound RETURNING `+messageColumns, sender, u.SID)
+	err = tx.Get(ctx, &msg, `SELECT `+messageColumns+` FROM wa_messages WHERE sender_id = $1 AND sid = $2 AND outbound {{lock}}`, sender, u.SID)
 	if !errors.Is(err, db.ErrNone) {
 		return msg, err
 	}

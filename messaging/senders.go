@@ -132,7 +132,7 @@ func (m *Messaging) UpdateSender(ctx context.Context, owner, id int64, ch Sender
 }
 
 func (m *Messaging) updateSender(ctx context.Context, tx *db.Tx, owner, id int64, ch SenderChange) (Sender, error) {
-	s, err := m.Sender(ctx, tx, owner, id)
+	s, err := m.locked(ctx, tx, owner, id)
 	if err != nil {
 		return s, err
 	}

@@ -25,6 +25,16 @@ func (m *Messaging) Sender(ctx context.Context, q db.Q, owner, id int64) (Sender
 	return s, err
 }
 
+// locked is Sender, and nobody else changes it until tx ends.
+func (m *Messaging) locked(ctx context.Context, tx *db.Tx, owner, id int64) (Sender, error) {
+	var s Sender
+	err := tx.Get(ctx, &s, `SELECT `+senderColumns+` FROM wa_senders WHERE id = $1 AND account_id = $2 {{lock}}`, id, owner)
+	if errors.Is(err, db.ErrNone) {
+		return s, noSender()
+	}
+	return s, err
+}
+
 // Senders reads the owner's senders by id.
 func (m *Messaging) Senders(ctx context.Context, q db.Q, owner int64) ([]Sender, error) {
 	all := []Sender{}

@@ -11,6 +11,7 @@ import (
 	"parley/db"
 	"parley/fault"
 	"parley/numbers"
+	"parley/secrets"
 	"parley/ssrf"
 )
 
@@ -119,7 +120,11 @@ func TestNumberIsTakenOnce(t *testing.T) {
 // Contract: 10.7
 func TestTrunkAddresses(t *testing.T) {
 	each(t, func(t *testing.T, p *process, w *world) {
-		n := numbers.New(p.db, numbers.Config{Box: nil, Reach: ssrf.New().Telephony(), Operator: func(_ context.Context, _ db.Q, id accounts.ID) (bool, error) {
+		box, err := secrets.New(make([]byte, secrets.KeySize))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := numbers.New(p.db, numbers.Config{Box: box, Reach: ssrf.New().Telephony(), Operator: func(_ context.Context, _ db.Q, id accounts.ID) (bool, error) {
 			return id == p.owner, nil
 		}})
 		const private = "sip_address: The sip address field must not point to a private or local address."
@@ -148,7 +153,8 @@ func TestTrunkAddresses(t *testing.T) {
 			for owner, want := range map[accounts.ID]string{p.owner: c.operator, p.other: c.customer} {
 				got := ""
 				body := change(t, `{"sip_trunk_type":"extension","phone_number":"205","country_code":"DE",`+c.body+`}`)
-				if f := fault.Of(n.CheckTrunk(t.Context(), owner, 0, body)); len(f.Fields) > 0 {
+				_, err := n.CreateTrunk(t.Context(), owner, body)
+				if f := fault.Of(err); len(f.Fields) > 0 {
 					got = f.Fields[0].Name + ": " + f.Fields[0].Sentence
 				}
 				if got != want {

@@ -33,6 +33,10 @@ func (n *Numbers) Release(ctx context.Context, owner accounts.ID, id ID, trunksO
 // cancelAtEnd schedules a dedicated number for release and ends its subscription.
 func (n *Numbers) cancelAtEnd(ctx context.Context, x Number) error {
 	err := n.db.Do(ctx, func(tx *db.Tx) error {
+		x, err := n.locked(ctx, tx, x.Owner, x.ID) // a renewal may have come in between
+		if err != nil {
+			return err
+		}
 		at := x.PaidUntil.Time()
 		if now := n.db.Now(); at.Before(now) { // past due: nothing is paid any more
 			at = now

@@ -61,6 +61,11 @@ func (n *Numbers) Line(ctx context.Context, q db.Q, id ID) (Number, error) {
 	return n.one(ctx, q, `id = $1 AND`+owned, id)
 }
 
+// locked is a number of the account that nobody else changes until tx ends.
+func (n *Numbers) locked(ctx context.Context, tx *db.Tx, owner accounts.ID, id ID) (Number, error) {
+	return n.one(ctx, tx, `account_id = $1 AND id = $2 {{lock}}`, owner, id)
+}
+
 // Bought finds the dedicated number that the installation's carrier delivers calls for.
 func (n *Numbers) Bought(ctx context.Context, q db.Q, number string) (Number, error) {
 	return n.one(ctx, q, `number = $1 AND type = 'normal' AND`+owned, number)

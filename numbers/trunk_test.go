@@ -114,7 +114,12 @@ func TestTrunkRules(t *testing.T) {
 			{made.ID, `{"allowed_inbound_ips":["nonsense"]}`, ""}, // type auth clears them
 		} {
 			got := ""
-			if f := fault.Of(p.CheckTrunk(t.Context(), p.owner, c.id, change(t, c.body))); len(f.Fields) > 0 {
+			if c.id == 0 {
+				_, err = p.CreateTrunk(t.Context(), p.owner, change(t, c.body))
+			} else {
+				_, err = p.UpdateTrunk(t.Context(), p.owner, c.id, change(t, c.body))
+			}
+			if f := fault.Of(err); len(f.Fields) > 0 {
 				got = f.Fields[0].Name + ": " + f.Fields[0].Sentence
 			}
 			if got != c.want {

@@ -83,32 +83,34 @@ func (n *Numbers) trunk(ctx context.Context, q db.Q, where string, args ...any) 
 	return list[0], nil
 }
 
-// CheckTrunk says everything that is wrong with a change beyond its tags. id is the trunk that is changed, 0 for a new one.
-func (n *Numbers) CheckTrunk(ctx context.Context, owner accounts.ID, id ID, c TrunkChange) error {
-	old := blankTrunk()
-	if id != 0 {
-		var err error
-		if old, err = n.Trunk(ctx, owner, id); err != nil {
-			return err
-		}
-	}
+// lockedTrunk is a trunk that nobody else changes until tx ends, nor its number.
+func (n *Numbers) lockedTrunk(ctx context.Context, tx *db.Tx, owner accounts.ID, id ID) (Trunk, error) {
+	return n.trunk(ctx, tx, `t.account_id = $1 AND t.id = $2 {{lock}}`, owner, id)
+}
+
+// judgeTrunk says everything that is wrong with a change of old; failed is what is wrong already.
+func (n *Numbers) judgeTrunk(ctx context.Context, tx *db.Tx, owner accounts.ID, old Trunk, isNew bool, c TrunkChange, failed []fault.Field) error {
 	wide := false
 	if n.cfg.Operator != nil && len(c.Allowed.V) > 0 {
 		var err error
-		if wide, err = n.cfg.Operator(ctx, n.db, owner); err != nil {
+		if wide, err = n.cfg.Operator(ctx, tx, owner); err != nil {
 			return err
 		}
 	}
-	return fault.Input(c.check(old, id == 0, n.cfg.Reach, wide)...)
+	return fault.Input(append(failed, c.check(old, isNew, n.cfg.Reach, wide)...)...)
 }
 
-// CreateTrunk stores a new trunk, and its number, of a change that has passed CheckTrunk.
-func (n *Numbers) CreateTrunk(ctx context.Context, owner accounts.ID, c TrunkChange) (Trunk, error) {
+// CreateTrunk stores a new trunk and its number, or says everything that is wrong with it; failed are rules that it breaks
+// already.
+func (n *Numbers) CreateTrunk(ctx context.Context, owner accounts.ID, c TrunkChange, failed ...fault.Field) (Trunk, error) {
 	t := c.over(blankTrunk())
 	t.Owner, t.InboundRef, t.OutboundRef = owner, trunkRef(), trunkRef()
 	t.CreatedAt = n.db.Now()
 	t.UpdatedAt = t.CreatedAt
 	err := n.db.Do(ctx, func(tx *db.Tx) error {
+		if err := n.judgeTrunk(ctx, tx, owner, blankTrunk(), true, c, failed); err != nil {
+			return err
+		}
 		if err := bump(ctx, tx); err != nil {
 			return err
 		}
@@ -170,15 +172,19 @@ func unlike(ctx context.Context, tx *db.Tx, t Trunk) error {
 	return err
 }
 
-// UpdateTrunk changes a trunk. New calls and registrations follow within seconds; running calls stay.
-func (n *Numbers) UpdateTrunk(ctx context.Context, owner accounts.ID, id ID, c TrunkChange) (Trunk, error) {
+// UpdateTrunk changes a trunk, or says everything that is wrong with the change; failed are rules that it breaks already. New
+// calls and registrations follow within seconds; running calls stay.
+func (n *Numbers) UpdateTrunk(ctx context.Context, owner accounts.ID, id ID, c TrunkChange, failed ...fault.Field) (Trunk, error) {
 	var t Trunk
 	err := n.db.Do(ctx, func(tx *db.Tx) error {
 		if err := bump(ctx, tx); err != nil {
 			return err
 		}
-		old, err := n.trunk(ctx, tx, `t.account_id = $1 AND t.id = $2`, owner, id)
+		old, err := n.lockedTrunk(ctx, tx, owner, id)
 		if err != nil {
+			return err
+		}
+		if err := n.judgeTrunk(ctx, tx, owner, old, false, c, failed); err != nil {
 			return err
 		}
 		t = c.over(old)
@@ -224,7 +230,7 @@ func (n *Numbers) stored(t Trunk, err error, outage string) (Trunk, error) {
 		return t, nil
 	case db.IsUnique(err):
 		return Trunk{}, errSameTrunk
-	case fault.Is(err, fault.NotFound), fault.Is(err, fault.Conflict), db.Away(err):
+	case fault.Is(err, fault.NotFound), fault.Is(err, fault.Conflict), fault.Is(err, fault.Invalid), db.Away(err):
 		return Trunk{}, err
 	}
 	return Trunk{}, fault.Wrap(err, "", outage)

@@ -94,7 +94,7 @@ func (s *Sim) ChangeSender(ctx context.Context, account, id int64, change func(*
 	}
 	err = s.db.Do(ctx, func(tx *db.Tx) error {
 		var p platformSender
-		if err := tx.Get(ctx, &p, `SELECT `+senderColumns+` FROM sim_senders WHERE ref = $1`, ours.CarrierRef); err != nil {
+		if err := tx.Get(ctx, &p, `SELECT `+senderColumns+` FROM sim_senders WHERE ref = $1 {{lock}}`, ours.CarrierRef); err != nil {
 			return err
 		}
 		state := p.state()

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"parley/accounts"
+	"parley/db"
 	"parley/fault"
 	"parley/placeholders"
 	"parley/ssrf"
@@ -24,13 +25,13 @@ var (
 // ErrNotFound answers for a tool that does not exist or is somebody else's.
 var ErrNotFound = fault.New(fault.NotFound, "", "No tool with this id exists in your account.")
 
-// Check says everything that is wrong with a change beyond its own tags, nil when nothing is. self is the tool that is changed,
-// zero for a new one.
-func (t *Tools) Check(ctx context.Context, owner accounts.ID, self ID, c Change) error {
-	bad := c.rules(t.guard.CheckURL)
+// judge says everything that is wrong with a change, nil when nothing is. self is the tool that is changed, zero for a new
+// one; bad is what is wrong already.
+func (t *Tools) judge(ctx context.Context, tx *db.Tx, owner accounts.ID, self ID, c Change, bad []fault.Field) error {
+	bad = append(bad, c.rules(t.guard.CheckURL)...)
 	if name := c.Name.V; c.Name.Has() && name != "" && !reserved.MatchString(name) {
 		var n int
-		if err := t.db.Get(ctx, &n, `SELECT count(*) FROM tools WHERE account_id = $1 AND name = $2 AND id <> $3`, owner, name, self); err != nil {
+		if err := tx.Get(ctx, &n, `SELECT count(*) FROM tools WHERE account_id = $1 AND name = $2 AND id <> $3`, owner, name, self); err != nil {
 			return err
 		}
 		if n > 0 {
@@ -40,7 +41,7 @@ func (t *Tools) Check(ctx context.Context, owner accounts.ID, self ID, c Change)
 	return fault.Input(bad...)
 }
 
-// CheckDefinition is Check for a definition that is only tried, so that its name may be taken.
+// CheckDefinition says what is wrong with a definition that is only tried, so that its name may be taken.
 func (t *Tools) CheckDefinition(c Change) error { return fault.Input(c.rules(t.guard.CheckURL)...) }
 
 // rules are the rules that tags cannot say.

@@ -10,6 +10,7 @@ import (
 
 	"parley/accounts"
 	"parley/db"
+	"parley/fault"
 )
 
 type row struct {
@@ -81,7 +82,16 @@ func (t *Tools) List(ctx context.Context, owner accounts.ID, search string) ([]T
 
 // Get is one tool of the account, or ErrNotFound.
 func (t *Tools) Get(ctx context.Context, owner accounts.ID, id ID) (Tool, error) {
-	list, err := t.query(ctx, t.db, `account_id = $1 AND id = $2`, owner, id)
+	return t.one(ctx, t.db, `account_id = $1 AND id = $2`, owner, id)
+}
+
+// locked reads a tool that nobody else changes until tx ends.
+func (t *Tools) locked(ctx context.Context, tx *db.Tx, owner accounts.ID, id ID) (Tool, error) {
+	return t.one(ctx, tx, `account_id = $1 AND id = $2 {{lock}}`, owner, id)
+}
+
+func (t *Tools) one(ctx context.Context, q db.Q, where string, args ...any) (Tool, error) {
+	list, err := t.query(ctx, q, where, args...)
 	if err == nil && len(list) == 0 {
 		err = ErrNotFound
 	}
@@ -121,8 +131,8 @@ func (t *Tools) Owned(ctx context.Context, q db.Q, owner accounts.ID, ids []int6
 	return out, err
 }
 
-// Create stores a new tool whose change has passed Check.
-func (t *Tools) Create(ctx context.Context, owner accounts.ID, c Change) (Tool, error) {
+// Create stores a new tool, or says everything that is wrong with it; failed are rules that it breaks already.
+func (t *Tools) Create(ctx context.Context, owner accounts.ID, c Change, failed ...fault.Field) (Tool, error) {
 	d := c.Definition()
 	now := t.db.Now()
 	headers, err := seal(t.box, d.Headers)
@@ -135,6 +145,9 @@ func (t *Tools) Create(ctx context.Context, owner accounts.ID, c Change) (Tool, 
 	}
 	out := Tool{Owner: owner, Definition: d, CreatedAt: now, UpdatedAt: now}
 	err = t.db.Do(ctx, func(tx *db.Tx) error {
+		if err := t.judge(ctx, tx, owner, 0, c, failed); err != nil {
+			return err
+		}
 		if err := t.room(ctx, tx, owner); err != nil {
 			return err
 		}
@@ -148,17 +161,13 @@ func (t *Tools) Create(ctx context.Context, owner accounts.ID, c Change) (Tool, 
 	return out, err
 }
 
-// room refuses when the plan's tools are used up. The account's row is taken first, so that two creations cannot both count
-// themselves in.
+// room refuses when the plan's tools are used up.
 func (t *Tools) room(ctx context.Context, tx *db.Tx, owner accounts.ID) error {
 	if t.limit == nil {
 		return nil
 	}
 	most, err := t.limit(ctx, tx, owner)
 	if most == nil || err != nil {
-		return err
-	}
-	if _, err := tx.Exec(ctx, `UPDATE accounts SET updated_at = updated_at WHERE id = $1`, owner); err != nil {
 		return err
 	}
 	var have int64
@@ -171,18 +180,17 @@ func (t *Tools) room(ctx context.Context, tx *db.Tx, owner accounts.ID) error {
 	return nil
 }
 
-// Update changes a tool; running conversations keep what they started with.
-func (t *Tools) Update(ctx context.Context, owner accounts.ID, id ID, c Change) (Tool, error) {
+// Update changes a tool, or says everything that is wrong with the change; failed are rules that it breaks already. Running
+// conversations keep what they started with.
+func (t *Tools) Update(ctx context.Context, owner accounts.ID, id ID, c Change, failed ...fault.Field) (Tool, error) {
 	var out Tool
-	err := t.db.Do(ctx, func(tx *db.Tx) error {
-		list, err := t.query(ctx, tx, `account_id = $1 AND id = $2`, owner, id)
-		if err != nil {
+	err := t.db.Do(ctx, func(tx *db.Tx) (err error) {
+		if out, err = t.locked(ctx, tx, owner, id); err != nil {
 			return err
 		}
-		if len(list) == 0 {
-			return ErrNotFound
+		if err := t.judge(ctx, tx, owner, id, c, failed); err != nil {
+			return err
 		}
-		out = list[0]
 		out.Definition, out.UpdatedAt = c.Over(out.Definition), t.db.Now()
 		return t.store(ctx, tx, out)
 	})
@@ -209,15 +217,9 @@ func (t *Tools) store(ctx context.Context, tx *db.Tx, x Tool) error {
 
 // Delete removes a tool, also from every assistant that has it.
 func (t *Tools) Delete(ctx context.Context, owner accounts.ID, id ID) error {
-	return t.db.Do(ctx, func(tx *db.Tx) error {
-		n, err := tx.Exec(ctx, `DELETE FROM tools WHERE account_id = $1 AND id = $2`, owner, id)
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			return ErrNotFound
-		}
-		_, err = tx.Exec(ctx, `DELETE FROM assistant_tools WHERE tool_id = $1`, id)
-		return err
-	})
+	n, err := t.db.Exec(ctx, `DELETE FROM tools WHERE account_id = $1 AND id = $2`, owner, id)
+	if err == nil && n == 0 {
+		err = ErrNotFound
+	}
+	return err
 }

@@ -166,8 +166,9 @@ type Tools struct {
 	limit Limit
 }
 
-// Limit is how many tools the account's plan allows, nil when there is no limit. It runs inside the transaction that counts.
-type Limit func(ctx context.Context, q db.Q, owner accounts.ID) (*int64, error)
+// Limit is how many tools the account's plan allows, nil when there is no limit. Others that ask wait until the transaction
+// ends, so that two creations cannot both count themselves in.
+type Limit func(ctx context.Context, tx *db.Tx, owner accounts.ID) (*int64, error)
 
 // New opens the room; a nil limit limits nobody.
 func New(d *db.DB, box Box, g *ssrf.Guard, limit Limit) *Tools { return &Tools{d, box, g, limit} }

@@ -38,7 +38,10 @@ func open(t *testing.T, d *db.DB, limit *int64) (*tools.Tools, accounts.Account)
 	if err != nil {
 		t.Fatal(err)
 	}
-	room := tools.New(d, glass{}, ssrf.New(dev...), func(context.Context, db.Q, accounts.ID) (*int64, error) { return limit, nil })
+	room := tools.New(d, glass{}, ssrf.New(dev...), func(ctx context.Context, tx *db.Tx, owner accounts.ID) (*int64, error) {
+		plan, err := accounts.New(d, accounts.Plan{MaxTools: limit}).LockPlan(ctx, tx, owner)
+		return plan.MaxTools, err
+	})
 	return room, account(t, d, "ada")
 }
 
@@ -181,7 +184,11 @@ func TestRules(t *testing.T) {
 		ch := change("fresh")
 		c.edit(&ch)
 		got := ""
-		if err := room.Check(t.Context(), ada.ID, 0, ch); err != nil {
+		made, err := room.Create(t.Context(), ada.ID, ch)
+		if err == nil {
+			err = room.Delete(t.Context(), ada.ID, made.ID)
+		}
+		if err != nil {
 			f := fault.Of(err).Fields[0]
 			got = f.Name + ": " + f.Sentence
 		}

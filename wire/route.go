@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
+
+	"parley/fault"
 )
 
 // Route is one line of the table of routes.
@@ -29,6 +31,7 @@ type Route struct {
 	require    []string
 	find       func(context.Context, any) error
 	check      func(context.Context, any) error
+	judged     bool
 	origins    func(context.Context, any) ([]string, error)
 	public     bool
 
@@ -157,6 +160,19 @@ func Check[In any](check func(context.Context, *In) error) Option {
 		fits[In](r, "Check")
 		r.check = func(ctx context.Context, in any) error { return check(ctx, in.(*In)) }
 	}
+}
+
+// Judged leaves the judgement of the input to the handler, for rules that need a row which the change must hold: the
+// handler runs even when tag rules failed (a failed field then looks absent). It answers [Failed] together with what it
+// finds itself, in one fault, and changes nothing when there is either.
+func Judged() Option { return func(r *Route) { r.judged = true } }
+
+type failedKey struct{}
+
+// Failed are the tag rules that the input of a [Judged] route breaks.
+func Failed(ctx context.Context) []fault.Field {
+	failed, _ := ctx.Value(failedKey{}).([]fault.Field)
+	return failed
 }
 
 // OpenToOrigins lets pages of other origins call the route. origins, which may be nil, lists the only origins

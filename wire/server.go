@@ -259,17 +259,25 @@ func (x *exchange) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := x.validate(ctx); err != nil {
-		return err
+	if !x.route.judged {
+		if err := x.validate(ctx); err != nil {
+			return err
+		}
 	}
 	return x.checkOrigin(ctx)
 }
 
 // produce runs the handler.
 func (x *exchange) produce(ctx context.Context) ([]byte, error) {
+	if x.route.judged {
+		ctx = context.WithValue(ctx, failedKey{}, x.bound.fields)
+	}
 	out, err := x.route.serve(ctx, x.in)
 	if err != nil {
 		return nil, err
+	}
+	if x.route.judged && len(x.bound.fields) > 0 {
+		return nil, fmt.Errorf("the handler of %s %s went on although %v", x.route.Method, x.route.Path, x.bound.fields)
 	}
 	return value.Marshal(out)
 }
@@ -321,7 +329,9 @@ func (x *exchange) fail(err error) {
 	if x.route != nil {
 		area = x.route.Area
 		sorted = func(f []fault.Field) []fault.Field {
-			return (&binding{fields: slices.Clone(f)}).sorted(x.route.plan)
+			b := &binding{failed: map[string]bool{}}
+			b.merge(f)
+			return b.sorted(x.route.plan)
 		}
 	}
 	a := area.answerTo(err, sorted)

@@ -41,6 +41,7 @@ type Server struct {
 	API   *api.API
 	App   *app.App
 	Token string
+	ctx   context.Context // of the requests; nil = any
 	spec  *spec
 	vars  map[string]string // of Cases
 }
@@ -88,6 +89,13 @@ func (s *Server) As(token string) *Server {
 // Keyless is the same server, called without a credential.
 func (s *Server) Keyless() *Server { return s.As("") }
 
+// In is the same server, called within ctx.
+func (s *Server) In(ctx context.Context) *Server {
+	other := *s
+	other.ctx = ctx
+	return &other
+}
+
 // Answer is what the server said.
 type Answer struct {
 	t      testing.TB
@@ -102,6 +110,9 @@ func (s *Server) Send(line, body string, headers ...string) Answer {
 	s.T.Helper()
 	method, path, _ := strings.Cut(line, " ")
 	r := httptest.NewRequest(method, api.Base+path, strings.NewReader(body))
+	if s.ctx != nil {
+		r = r.WithContext(s.ctx)
+	}
 	r.Host = "p.example"
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
@@ -185,6 +196,9 @@ func find(body []byte, path string) (any, error) {
 	var v any
 	if err := d.Decode(&v); err != nil {
 		return nil, err
+	}
+	if path == "" {
+		return v, nil
 	}
 	for part := range strings.SplitSeq(path, ".") {
 		switch at := v.(type) {

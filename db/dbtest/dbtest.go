@@ -39,7 +39,8 @@ func Postgres(t testing.TB, opts ...db.Option) *db.DB {
 // as processes would.
 func Open(t testing.TB, url string, opts ...db.Option) *db.DB {
 	t.Helper()
-	d, err := db.Open(context.Background(), url, append([]db.Option{db.Synchronous("OFF"), db.Conns(8)}, opts...)...)
+	d, err := db.Open(context.Background(), url, append([]db.Option{db.Synchronous("OFF"), db.Conns(8), db.Steps(step),
+		db.Again(func(error) { counter(url).Add(1) })}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

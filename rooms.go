@@ -59,9 +59,9 @@ var May = []struct{ Room, Imports string }{
 	{"console", "assets"},
 	{"api", "foundations accounts agent asks assistants billing calllog calls campaigns catalog chats console knowledge " +
 		"lines messaging numbers sim switchboard tools webhooks wire"},
-	{"app", "foundations accounts agent api assistants asks billing calendar calllog calls campaigns catalog chats config " +
-		"knowledge lines messaging mind numbers providers recordings secrets sim switchboard toolbox tools voice webhooks"},
-	{"cmd", "foundations accounts api app assistants billing catalog chats config console knowledge lines numbers " +
+	{"app", "foundations accounts agent api assistants asks billing calendar calllog calls campaigns catalog chats config console " +
+		"knowledge lines messaging mind numbers providers recordings secrets sim switchboard toolbox tools voice webhooks once"},
+	{"cmd", "foundations accounts app assistants billing catalog chats config console knowledge lines numbers " +
 		"providers secrets sim switchboard voice wire"},
 	{"", ""},
 }

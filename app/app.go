@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"parley/accounts"
@@ -18,15 +19,20 @@ import (
 	"parley/calendar"
 	"parley/catalog"
 	"parley/config"
+	"parley/console"
 	"parley/db"
 	"parley/events"
 	"parley/fault"
 	"parley/jobs"
+	"parley/lines"
+	"parley/once"
 	"parley/providers"
 	"parley/recordings"
 	"parley/secrets"
 	"parley/ssrf"
 	"parley/value"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Foundations are what every room stands on.
@@ -41,14 +47,23 @@ type Foundations struct {
 	// Sound decodes a recording that a customer sent; nil = voice notes are not transcribed.
 	Sound func(ctx context.Context, file []byte) (audio.Frame, error)
 	Node  string // names this process among those that share the database
+	// Lines opens what calls come from and go to, on the rooms that are there by then; onCall takes the inbound ones. nil = this
+	// process holds no calls.
+	Lines   func(ctx context.Context, a *App, onCall func(lines.Leg)) (Lines, error)
+	Metrics *prometheus.Registry // nil = nobody reads them
+	Console *console.Console     // nil = none
 
 	IsolatePDF bool // the program calls extract.Child first of all
 }
 
-// App is all rooms.
+// App is all rooms, and the surface on top.
 type App struct {
 	api.Deps
-	on Foundations
+	API *api.API
+
+	on    Foundations
+	lines Lines
+	built chan struct{} // closed when everything stands
 
 	calendar   *calendar.Calendar
 	recordings *recordings.Recordings
@@ -62,7 +77,8 @@ type App struct {
 
 // New wires the rooms, those first that others need.
 func New(ctx context.Context, f Foundations) (*App, error) {
-	h := &App{on: f, vendors: f.Vendors}
+	h := &App{on: f, vendors: f.Vendors, built: make(chan struct{})}
+	defer close(h.built)
 	h.DB, h.Guard = f.DB, f.Guard
 	for _, build := range []func(context.Context) error{
 		h.foundations,
@@ -80,6 +96,7 @@ func New(ctx context.Context, f Foundations) (*App, error) {
 		h.messaging,
 		h.calls,
 		h.campaigns,
+		h.open,
 		h.switchboard,
 		h.surface,
 	} {
@@ -182,16 +199,29 @@ func (h *App) assistants(context.Context) error {
 	return nil
 }
 
-// surface: settings of the HTTP API.
-func (h *App) surface(context.Context) error {
+// surface: the HTTP API, and what other processes may ask of this one.
+func (h *App) surface(ctx context.Context) error {
 	c := h.on.Config
-	h.FirstVisit = h.firstVisit
-	var err error
+	requests, err := once.Open(ctx, h.DB, h.on.Node)
+	if err != nil {
+		return err
+	}
+	h.on.Jobs.Every("idempotency.purge", time.Hour, requests.Purge)
+	h.Background = append(h.Background, requests.Run)
+	h.Once, h.Metrics, h.Console, h.Browsers, h.FirstVisit = requests, h.on.Metrics, h.on.Console, h.lines.Browsers, h.firstVisit
 	if h.Proxies, err = ssrf.ParseAllow(c.HTTP.TrustedProxies, false); err != nil {
 		return fmt.Errorf("http.trusted_proxies: %w", err)
 	}
 	h.PublicURL, h.FieldAliases, h.CORSOrigins = c.PublicURL, c.Compat.FieldAliases, c.HTTP.CORSOrigins
 	h.PerKeyPerMinute, h.PublicHistory = c.Limits.PerKeyPerMinute, c.Conversations.PublicHistory
+	h.API = api.New(h.Deps)
+	if h.lines.Phones != nil {
+		answers := h.Switchboard.Answers()
+		maps.Copy(answers, h.API.Answers())
+		h.Background = append(h.Background, h.Switchboard.Run, func(ctx context.Context) error {
+			return h.Asks.Serve(ctx, answers, h.Switchboard.Open)
+		})
+	}
 	return nil
 }
 

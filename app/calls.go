@@ -27,7 +27,7 @@ func (h *App) calls(context.Context) error {
 	return nil
 }
 
-// switchboard: it holds the calls. Its dialler is set by who has the telephone line.
+// switchboard: it holds the calls.
 func (h *App) switchboard(context.Context) error {
 	c := h.on.Config
 	h.Asks = asks.New(h.DB, h.on.Node)
@@ -36,7 +36,7 @@ func (h *App) switchboard(context.Context) error {
 	h.Switchboard = switchboard.New(switchboard.Deps{
 		DB: h.DB, Jobs: h.on.Jobs, Calls: h.Calls, Assistants: h.Assistants, Catalog: h.Catalog, Mind: h.mind(), Accounts: h.Accounts,
 		Numbers: callNumbers{h}, Billing: h.Billing, Campaigns: h.Campaigns, Webhooks: h.Webhooks, Logs: h.Logs, Recordings: h.recordings, Asks: h.Asks,
-		Engines: engines(h.vendors), Home: h.base(),
+		Engines: engines(h.vendors), Home: h.base(), Dialer: h.lines.Phones,
 		Node: h.on.Node, Currency: c.Billing.Currency, Phones: h.phones(), CallsPerMinute: c.Limits.CallsPerMinute,
 	})
 	h.Assistants.OnChange(func(_ accounts.ID, id assistants.ID) { h.Switchboard.Ready(id) })

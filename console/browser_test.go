@@ -9,8 +9,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
-	"parley/api"
 	"parley/api/apitest"
+	"parley/app"
 	"parley/console"
 	"parley/console/browsertest"
 	"parley/db/dbtest"
@@ -29,7 +29,7 @@ func open(t *testing.T) site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := apitest.New(t, dbtest.SQLite(t), func(d *api.Deps) { d.Console, d.PublicURL = c, "" })
+	s := apitest.New(t, dbtest.SQLite(t), func(f *app.Foundations) { f.Console, f.Config.PublicURL = c, "" })
 	web := httptest.NewServer(s.API)
 	t.Cleanup(web.CloseClientConnections) // event streams stay open
 	t.Cleanup(func() { go web.Close() })

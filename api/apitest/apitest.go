@@ -47,21 +47,17 @@ type Server struct {
 }
 
 // Each runs fn on SQLite and on PostgreSQL, durable time standing still. with may change what is wired.
-func Each(t *testing.T, fn func(t *testing.T, s *Server), with ...func(*api.Deps)) {
+func Each(t *testing.T, fn func(t *testing.T, s *Server), with ...func(*app.Foundations)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) { fn(t, New(t, dbtest.SQLite(t, db.Manual()), with...)) })
 	t.Run("postgres", func(t *testing.T) { fn(t, New(t, dbtest.Postgres(t, db.Manual()), with...)) })
 }
 
 // New starts the API on d with every room wired as in the program.
-func New(t testing.TB, d *db.DB, with ...func(*api.Deps)) *Server {
+func New(t testing.TB, d *db.DB, with ...func(*app.Foundations)) *Server {
 	t.Helper()
-	h, token := rooms(t, d)
-	for _, change := range with {
-		change(&h.Deps)
-	}
-	a := api.New(h.Deps)
-	return &Server{T: t, DB: d, API: a, App: h, Token: token, spec: newSpec(t, a.OpenAPI()), vars: map[string]string{}}
+	h, token := rooms(t, d, with...)
+	return &Server{T: t, DB: d, API: h.API, App: h, Token: token, spec: newSpec(t, h.API.OpenAPI()), vars: map[string]string{}}
 }
 
 // Stranger is the same server, called by another account.

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"parley/api"
+	"parley/app"
 	"parley/db"
 	"parley/db/dbtest"
 	"parley/wire"
@@ -27,7 +28,7 @@ type Mutator struct {
 }
 
 // NewMutator starts the API on SQLite; prepare fills its world.
-func NewMutator(t testing.TB, prepare func(*Server), with ...func(*api.Deps)) *Mutator {
+func NewMutator(t testing.TB, prepare func(*Server), with ...func(*app.Foundations)) *Mutator {
 	t.Helper()
 	url := dbtest.SQLiteURL(t)
 	s := New(t, dbtest.Open(t, url, db.Manual()), with...)

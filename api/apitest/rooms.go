@@ -12,7 +12,6 @@ import (
 	"parley/config"
 	"parley/db"
 	"parley/jobs"
-	"parley/once"
 	"parley/providers"
 	"parley/providers/builtin"
 	"parley/providers/builtin/responder"
@@ -23,7 +22,7 @@ import (
 
 // rooms wires the rooms on a test database, with the built-in engines on offer: voices 1-5 speak in pipeline and
 // dualplex mode, 6-10 in multimodal; model 1 is a text model, 2 a realtime one. It returns a key of the first account.
-func rooms(t testing.TB, d *db.DB) (*app.App, string) {
+func rooms(t testing.TB, d *db.DB, with ...func(*app.Foundations)) (*app.App, string) {
 	t.Helper()
 	ctx := context.Background()
 	cfg := config.Default()
@@ -55,8 +54,12 @@ func rooms(t testing.TB, d *db.DB) (*app.App, string) {
 			t.Error(err)
 		}
 	})
-	h, err := app.New(ctx, app.Foundations{Config: cfg, DB: d, Jobs: jobs.NewRunner(d), Guard: ssrf.New(allow...), Box: box, Blobs: files,
-		Vendors: vendors})
+	f := app.Foundations{Config: cfg, DB: d, Jobs: jobs.NewRunner(d), Guard: ssrf.New(allow...), Box: box, Blobs: files,
+		Vendors: vendors, Node: "test"}
+	for _, change := range with {
+		change(&f)
+	}
+	h, err := app.New(ctx, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,11 +68,6 @@ func rooms(t testing.TB, d *db.DB) (*app.App, string) {
 			t.Error(err)
 		}
 	})
-	requests, err := once.Open(ctx, d, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.Once = requests
 	acc, err := app.FirstAccount(ctx, h.Accounts, h.Billing)
 	if err != nil {
 		t.Fatal(err)

@@ -8,9 +8,10 @@ import (
 	"sync"
 	"testing"
 
+	"parley/api"
+
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"parley/api"
 )
 
 // spec is the OpenAPI document, ready to check answers.

@@ -63,6 +63,8 @@ type bench struct {
 	silence, answer, greeting time.Duration
 	record, builtin           bool
 	profile                   string
+
+	line numbers.Trunk // that everybody calls, once the rooms stand
 }
 
 // check refuses what makes no sense, and every address that others can reach: the line asks nobody for a password.
@@ -166,15 +168,11 @@ func (b *bench) desk(ctx context.Context, h *app.App) (numbers.Trunk, error) {
 	return line, err
 }
 
-// open lets everybody in on the line of the desk.
-func (b *bench) open(ctx context.Context, h *app.App, line *sip.Config) error {
-	desk, err := b.desk(ctx, h)
-	if err != nil {
-		return err
-	}
+// admit lets everybody in on the line of the desk.
+func (b *bench) admit(line *sip.Config) {
+	take := line.OnCall
 	line.Open, line.Trunks = true, nil
-	line.OnCall = func(l lines.Leg) { h.Switchboard.Inbound(guest{l.(*sip.Leg), desk}) }
-	return nil
+	line.OnCall = func(l lines.Leg) { take(guest{l.(*sip.Leg), b.line}) }
 }
 
 // guest is the leg of a caller that no trunk vouches for.

@@ -8,7 +8,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"parley/api"
+	"parley/app"
 	"parley/assets"
 	"parley/audio"
 	"parley/audio/opus"
@@ -22,18 +22,15 @@ import (
 )
 
 // lines opens the telephone and the browser line of a process that holds calls.
-func (s *server) lines(ctx context.Context) error {
-	if !s.cfg.Has("voice") {
-		return nil
-	}
+func (s *server) lines(ctx context.Context, a *app.App, onCall func(lines.Leg)) (out app.Lines, err error) {
 	missing := assets.Missing()
 	if slices.Contains(missing, voiceModel) {
 		slog.Error("no calls: this binary was built without assets; run make assets and build again", "missing", missing)
-		return nil
+		return out, nil
 	}
 	plane, err := openPlane(s.cfg)
 	if err != nil {
-		return err
+		return out, err
 	}
 	s.closers = append(s.closers, func() error { plane.Close(); return nil })
 	s.metrics.MustRegister(planeMetrics{plane})
@@ -42,54 +39,47 @@ func (s *server) lines(ctx context.Context) error {
 		slog.Warn("no Opus", "missing", missing)
 		codec = nil
 	}
-	board := s.app.Switchboard
-	s.background = append(s.background, board.Run)
-
 	public, _ := netip.ParseAddr(s.cfg.SIP.PublicIP) // checked when the configuration was read; empty = none
 	line := sip.Config{Listen: s.cfg.SIP.Listen, PublicIP: public, Proxy: s.cfg.Telephony.ProxyAddress, Media: plane,
-		Reach: s.app.Reach.Allowed, Opus: phoneOpus(ctx, codec), Trunks: s.app.Trunks(), OnCall: board.Inbound}
-	pretend, err := s.pretend(plane, &line)
+		Reach: a.Reach.Allowed, Opus: phoneOpus(ctx, codec), Trunks: a.Trunks(), OnCall: onCall}
+	pretend, err := s.pretend(a, plane, &line)
 	if err != nil {
-		return err
+		return out, err
 	}
 	if s.bench != nil {
-		if err := s.bench.open(ctx, s.app, &line); err != nil {
-			return err
-		}
+		s.bench.admit(&line)
 	}
 	phones, err := sip.Start(line)
 	if err != nil {
-		return fmt.Errorf("telephone line: %w", err)
+		return out, fmt.Errorf("telephone line: %w", err)
 	}
 	if pretend != nil {
 		if err := pretend.Home(phones.Addrs()[0]); err != nil {
-			return errors.Join(err, phones.Close(ctx))
+			return out, errors.Join(err, phones.Close(ctx))
 		}
 	}
-	board.Dialer = phones
 	s.phones = phones.Addrs()
 
 	public, _ = netip.ParseAddr(s.cfg.WebRTC.PublicIP)
 	browsers, err := web.Open(web.Config{Listen: s.cfg.WebRTC.Listen, PublicIP: public, Plane: plane, Opus: codec})
 	if err != nil {
-		return errors.Join(fmt.Errorf("browser line: %w", err), phones.Close(ctx))
+		return out, errors.Join(fmt.Errorf("browser line: %w", err), phones.Close(ctx))
 	}
-	s.app.Browsers = browserLine{browsers}
 	s.browsers = "udp://" + browsers.Addr().String()
 	s.drain = append(s.drain, func(ctx context.Context) {
 		phones.Drain()
-		board.Drain(ctx)
+		s.app.Switchboard.Drain(ctx)
 	})
 	s.closers = append(s.closers,
 		func() error { return browsers.Close(context.Background()) },
 		func() error { return phones.Close(context.Background()) })
-	return nil
+	return app.Lines{Phones: phones, Browsers: app.Browsers(browsers)}, nil
 }
 
 // pretend opens the simulated telephone network and makes it the carrier of the line; nil without the simulator.
-func (s *server) pretend(plane *media.Plane, line *sip.Config) (*sim.Network, error) {
+func (s *server) pretend(a *app.App, plane *media.Plane, line *sip.Config) (*sim.Network, error) {
 	speak, hear := phones(s.vendors)
-	n, err := s.app.Network(plane, speak, hear)
+	n, err := a.Network(plane, speak, hear)
 	if n == nil || err != nil {
 		return nil, err
 	}
@@ -141,18 +131,4 @@ func phoneOpus(ctx context.Context, lib *opus.Library) func() (media.Encoder, me
 		}
 		return enc, dec, nil
 	}
-}
-
-// browserLine is the browser line as the API needs it.
-type browserLine struct{ *web.Server }
-
-func (b browserLine) Accept(ctx context.Context, offer string) (lines.Leg, string, error) {
-	leg, answer, err := b.Server.Accept(ctx, offer)
-	if errors.Is(err, web.ErrOffer) {
-		return nil, "", fmt.Errorf("%w: %w", api.ErrBadOffer, err)
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	return leg, answer, nil
 }

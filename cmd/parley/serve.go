@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net"
 	"net/http"
 	"os"
 	"time"
 
-	"parley/api"
 	"parley/app"
 	"parley/assets"
 	"parley/audio/opus"
@@ -20,7 +18,6 @@ import (
 	"parley/console"
 	"parley/db"
 	"parley/jobs"
-	"parley/once"
 	"parley/providers"
 	"parley/safe"
 	"parley/ssrf"
@@ -60,8 +57,7 @@ type server struct {
 	opus     *opus.Library
 	phones   []string // addresses of the telephone line
 	browsers string   // address of the browser line
-	api      *api.API
-	bench    *bench // nil = a real server
+	bench    *bench   // nil = a real server
 
 	background []func(ctx context.Context) error // each runs until its context ends
 	drain      []func(ctx context.Context)       // asked in order at the end: finish what runs
@@ -105,8 +101,6 @@ func assemble(ctx context.Context, cfg *config.Config, b *bench) (s *server, err
 	for _, build := range []func(context.Context) error{
 		s.foundations,
 		s.rooms,
-		s.lines,
-		s.surface,
 	} {
 		if err := build(ctx); err != nil {
 			return s, err
@@ -161,14 +155,29 @@ func (s *server) rooms(ctx context.Context) error {
 	if s.bench != nil {
 		talk = s.bench.vendors(talk)
 	}
-	s.app, err = app.New(ctx, app.Foundations{Config: s.cfg, DB: s.db, Jobs: s.jobs, Guard: ssrf.New(allow...), Blobs: files, Box: box,
-		Vendors: talk, Sound: s.sound, Node: s.node, IsolatePDF: true})
+	pages, err := console.New()
 	if err != nil {
+		slog.Warn("no console", "error", err)
+	}
+	s.closers = append(s.closers, func() error {
+		if s.app == nil {
+			return nil // it never stood
+		}
+		return s.app.Close()
+	})
+	foundations := app.Foundations{Config: s.cfg, DB: s.db, Jobs: s.jobs, Guard: ssrf.New(allow...), Blobs: files, Box: box, Vendors: talk,
+		Sound: s.sound, Node: s.node, Metrics: s.metrics, Console: pages, IsolatePDF: true}
+	if s.cfg.Has("voice") {
+		foundations.Lines = s.lines
+	}
+	if s.app, err = app.New(ctx, foundations); err != nil {
 		return err
 	}
-	s.closers = append(s.closers, s.app.Close)
 	s.background = append(s.background, s.app.Background...)
-	return nil
+	if s.bench != nil {
+		s.bench.line, err = s.bench.desk(ctx, s.app)
+	}
+	return err
 }
 
 // queues are the job queues this process works: all of them unless its roles leave work to others.
@@ -184,39 +193,13 @@ func (s *server) queues() []jobs.Option {
 	return []jobs.Option{jobs.Queues()}
 }
 
-// surface: the HTTP API and the console.
-func (s *server) surface(ctx context.Context) error {
-	requests, err := once.Open(ctx, s.db, s.node)
-	if err != nil {
-		return err
-	}
-	s.jobs.Every("idempotency.purge", time.Hour, requests.Purge)
-	s.background = append(s.background, requests.Run)
-	s.app.Once, s.app.Metrics = requests, s.metrics
-	if s.app.Console, err = console.New(); err != nil {
-		slog.Warn("no console", "error", err)
-	}
-	s.api = api.New(s.app.Deps)
-	if s.app.Switchboard.Dialer != nil {
-		s.background = append(s.background, s.answerOthers)
-	}
-	return nil
-}
-
-// answerOthers answers what other processes ask of the calls of this one.
-func (s *server) answerOthers(ctx context.Context) error {
-	all := s.app.Switchboard.Answers()
-	maps.Copy(all, s.api.Answers())
-	return s.app.Asks.Serve(ctx, all, s.app.Switchboard.Open)
-}
-
 // run listens, tells where, and works until ctx ends; then nothing new is taken and what runs may finish.
 func (s *server) run(ctx context.Context) error {
 	l, err := net.Listen("tcp", s.cfg.Listen)
 	if err != nil {
 		return err
 	}
-	web, l := newWeb(s.api, l, s.app.Proxies)
+	web, l := newWeb(s.app.API, l, s.app.Proxies)
 	working, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
 	g, failed := errgroup.WithContext(working)
@@ -249,7 +232,7 @@ func (s *server) run(ctx context.Context) error {
 func (s *server) finish(web *http.Server) {
 	ctx, stop := context.WithTimeout(context.Background(), s.cfg.Shutdown.Grace)
 	defer stop()
-	s.api.Drain()
+	s.app.API.Drain()
 	for _, drain := range s.drain {
 		drain(ctx)
 	}

@@ -107,7 +107,7 @@ var matrix = []struct {
 func TestKilledAtEveryStep(t *testing.T) {
 	for name, open := range map[string]func(testing.TB, ...db.Option) *db.DB{"sqlite": dbtest.SQLite, "postgres": dbtest.Postgres} {
 		t.Run(name, func(t *testing.T) {
-			s := apitest.New(t, open(t, db.Manual(), db.Steps(step)), func(d *api.Deps) { d.PerKeyPerMinute = 0 })
+			s := apitest.New(t, open(t, db.Manual(), db.Steps(step)))
 			have := furnish(t, s)
 			for _, route := range matrix {
 				if route.name == "number" {

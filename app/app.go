@@ -17,6 +17,7 @@ import (
 	"parley/billing"
 	"parley/blobs"
 	"parley/calendar"
+	"parley/campaigns"
 	"parley/catalog"
 	"parley/config"
 	"parley/console"
@@ -194,6 +195,16 @@ func (h *App) assistants(context.Context) error {
 			plan, err := h.Accounts.LockPlan(ctx, tx, owner)
 			return plan.MaxAssistants, err
 		},
+		Deleted: func(ctx context.Context, tx *db.Tx, a assistants.Assistant) error {
+			if err := h.Campaigns.StopFor(ctx, tx, int64(a.ID), campaigns.StopAssistantDeleted); err != nil {
+				return err
+			}
+			return h.Messaging.DetachAssistant(ctx, tx, int64(a.ID))
+		},
+		Paused: func(ctx context.Context, tx *db.Tx, a assistants.Assistant) error {
+			return h.Campaigns.StopFor(ctx, tx, int64(a.ID), campaigns.StopAssistantInactive)
+		},
+		Changed: func(_ accounts.ID, id assistants.ID) { h.Switchboard.Ready(id) },
 	})
 	h.Folders, h.Labels = assistants.Folders(h.DB), assistants.Labels(h.DB)
 	return nil

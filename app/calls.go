@@ -8,7 +8,6 @@ import (
 
 	"parley/accounts"
 	"parley/asks"
-	"parley/assistants"
 	"parley/calllog"
 	"parley/calls"
 	"parley/db"
@@ -20,10 +19,13 @@ import (
 
 // calls: their records.
 func (h *App) calls(context.Context) error {
-	h.Calls = calls.New(h.DB)
-	h.Calls.OnChange(func(one calls.Call) {
-		h.tell(one.Owner, "call", map[string]any{"id": one.ID, "uuid": one.UUID, "status": one.Status})
-	})
+	h.Calls = calls.New(h.DB, calls.Neighbours{
+		Blocked: func(ctx context.Context, tx *db.Tx, owner accounts.ID, phone string) error {
+			return h.Campaigns.Block(ctx, tx, int64(owner), phone)
+		},
+		Changed: func(one calls.Call) {
+			h.tell(one.Owner, "call", map[string]any{"id": one.ID, "uuid": one.UUID, "status": one.Status})
+		}})
 	return nil
 }
 
@@ -39,7 +41,6 @@ func (h *App) switchboard(context.Context) error {
 		Engines: engines(h.vendors), Home: h.base(), Dialer: h.lines.Phones,
 		Node: h.on.Node, Currency: c.Billing.Currency, Phones: h.phones(), CallsPerMinute: c.Limits.CallsPerMinute,
 	})
-	h.Assistants.OnChange(func(_ accounts.ID, id assistants.ID) { h.Switchboard.Ready(id) })
 	h.on.Jobs.Every("calls.placed", time.Hour, h.Calls.ForgetPlaced)
 	if days := c.Retention.RecordingsDays; days != nil {
 		h.on.Jobs.Every("calls.recordings", time.Hour, func(ctx context.Context, now time.Time) error {

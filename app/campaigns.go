@@ -25,18 +25,6 @@ func (h *App) campaigns(context.Context) error {
 	})
 	h.on.Jobs.Pulse("campaigns.tick", time.Second, h.Campaigns.Tick)
 	h.on.Jobs.Also(jobs.Outside{Next: h.Campaigns.Next, Busy: h.Campaigns.Busy})
-	h.Calls.OnBlock(func(ctx context.Context, tx *db.Tx, owner accounts.ID, phone string) error {
-		return h.Campaigns.Block(ctx, tx, int64(owner), phone)
-	})
-	h.Numbers.OnDetach(func(ctx context.Context, tx *db.Tx, owner accounts.ID, id numbers.ID) error {
-		return h.Campaigns.ForgetNumber(ctx, tx, int64(owner), int64(id))
-	})
-	h.Assistants.OnDelete(func(ctx context.Context, tx *db.Tx, a assistants.Assistant) error {
-		return errors.Join(h.Campaigns.StopFor(ctx, tx, int64(a.ID), campaigns.StopAssistantDeleted), h.Messaging.DetachAssistant(ctx, tx, int64(a.ID)))
-	})
-	h.Assistants.OnPause(func(ctx context.Context, tx *db.Tx, a assistants.Assistant) error {
-		return h.Campaigns.StopFor(ctx, tx, int64(a.ID), campaigns.StopAssistantInactive)
-	})
 	return nil
 }
 

@@ -52,7 +52,8 @@ func (h *App) booking(ctx context.Context, a assistants.Assistant, t *toolbox.Ca
 
 // webhooks: what customers' servers are told.
 func (h *App) webhooks(context.Context) error {
-	h.Webhooks = webhooks.New(h.DB, h.on.Jobs, h.Guard, h.on.Box, h.on.Config.Webhooks.LongTail)
+	h.Webhooks = webhooks.New(h.DB, h.on.Jobs, h.Guard, h.on.Box, h.on.Config.Webhooks.LongTail,
+		func(owner accounts.ID, id int64) { h.tell(owner, "delivery", map[string]int64{"id": id}) })
 	h.closers = append(h.closers, func() error { h.Webhooks.Close(); return nil })
 	return nil
 }
@@ -60,10 +61,17 @@ func (h *App) webhooks(context.Context) error {
 // chats: conversations in text.
 func (h *App) chats(context.Context) error {
 	h.Chats = chats.New(h.DB, h.on.Jobs, h.Assistants,
-		chats.Mind{Mind: h.mind(), Engine: h.ChatEngine}, h.chatMoney(), h.reportEnding)
-	h.Chats.OnEvent(func(e chats.Event) { h.tell(e.Owner, "conversation", e) })
-	h.Webhooks.OnChange(func(owner accounts.ID, id int64) { h.tell(owner, "delivery", map[string]int64{"id": id}) })
+		chats.Mind{Mind: h.mind(), Engine: h.ChatEngine}, h.chatMoney(),
+		chats.Beside{Channels: map[string]chats.Channel{chats.WhatsApp: whatsApp{h}}, Report: h.reportEnding,
+			Changed: func(e chats.Event) { h.tell(e.Owner, "conversation", e) }})
 	return nil
+}
+
+// whatsApp answers conversations over the room of messages, which stands on that of chats.
+type whatsApp struct{ h *App }
+
+func (w whatsApp) Send(ctx context.Context, c chats.Conversation, o chats.Outgoing) error {
+	return w.h.Messaging.Channel().Send(ctx, c, o)
 }
 
 // tell passes a change on to connected clients. They read the state itself, so a lost word is no loss.
@@ -112,10 +120,10 @@ func (h *App) knowledge(context.Context) error {
 	if h.on.IsolatePDF {
 		opts = append(opts, knowledge.Isolated())
 	}
-	h.Knowledge = knowledge.New(h.DB, h.on.Jobs, documentFiles{h.Blobs}, h.Guard, opts...)
-	h.Knowledge.Changed = func(owner accounts.ID, base knowledge.ID, document knowledge.DocumentID, status string) {
+	opts = append(opts, knowledge.Telling(func(owner accounts.ID, base knowledge.ID, document knowledge.DocumentID, status string) {
 		h.tell(owner, "document", map[string]any{"knowledgebase_id": base, "id": document, "status": status})
-	}
+	}))
+	h.Knowledge = knowledge.New(h.DB, h.on.Jobs, documentFiles{h.Blobs}, h.Guard, opts...)
 	return nil
 }
 

@@ -59,7 +59,6 @@ func (h *App) messaging(ctx context.Context) error {
 		}
 	}
 	if h.Sim != nil {
-		h.Sim.Calls(h.Messaging)
 		return h.Sim.Stock(ctx)
 	}
 	return nil

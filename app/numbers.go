@@ -24,10 +24,13 @@ func (h *App) numbers(context.Context) error {
 	payments := h.vendors.First(func(v providers.Vendor) bool { return v.Payments != nil })
 	h.Numbers = numbers.New(h.DB, numbers.Config{Box: h.on.Box, Jobs: h.on.Jobs, Carrier: carrier.Carrier, Payments: payments.Payments,
 		CallerIDs: callers.CallerIDs, Countries: h.on.Config.Numbers.Countries, Node: h.on.Node, Phones: h.phones(),
-		Reach: h.Reach, Operator: h.isOperator})
-	h.Numbers.OnDetach(func(ctx context.Context, tx *db.Tx, _ accounts.ID, id numbers.ID) error {
-		return h.Assistants.DetachNumber(ctx, tx, int64(id))
-	})
+		Reach: h.Reach, Operator: h.isOperator,
+		Detached: func(ctx context.Context, tx *db.Tx, owner accounts.ID, id numbers.ID) error {
+			if err := h.Assistants.DetachNumber(ctx, tx, int64(id)); err != nil {
+				return err
+			}
+			return h.Campaigns.ForgetNumber(ctx, tx, int64(owner), int64(id))
+		}})
 	return nil
 }
 

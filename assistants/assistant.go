@@ -66,7 +66,8 @@ type Sealer interface {
 	Open(sealed string) ([]byte, error)
 }
 
-// Account is what other rooms tell about the things of an account. A nil func means that there are none.
+// Account is what other rooms tell about the things of an account, and what they do when an assistant changes. A nil func
+// means that there are none.
 type Account struct {
 	// Numbers are the numbers with the given ids, or with nil all that can be attached, by id.
 	Numbers func(ctx context.Context, q db.Q, owner accounts.ID, ids []int64) ([]Number, error)
@@ -78,6 +79,13 @@ type Account struct {
 	// Most is how many assistants the plan allows, nil = any number. Others that ask wait until the transaction ends, so that
 	// two creations cannot both count themselves in.
 	Most func(ctx context.Context, tx *db.Tx, owner accounts.ID) (*int64, error)
+
+	// Deleted lets go of what hangs on an assistant, in the transaction that deletes it.
+	Deleted func(ctx context.Context, tx *db.Tx, a Assistant) error
+	// Paused stops what must not run with a paused assistant, in the same transaction.
+	Paused func(ctx context.Context, tx *db.Tx, a Assistant) error
+	// Changed is told of a change after its commit.
+	Changed func(owner accounts.ID, id ID)
 }
 
 // Assistants is the room.
@@ -86,9 +94,6 @@ type Assistants struct {
 	catalog *catalog.Catalog
 	box     Sealer
 	account Account
-	deleted []func(context.Context, *db.Tx, Assistant) error
-	paused  []func(context.Context, *db.Tx, Assistant) error
-	changed []func(accounts.ID, ID)
 	memo    *memo
 }
 
@@ -96,19 +101,6 @@ type Assistants struct {
 func New(d *db.DB, c *catalog.Catalog, box Sealer, account Account) *Assistants {
 	return &Assistants{db: d, catalog: c, box: box, account: account, memo: newMemo(8 << 20)}
 }
-
-// OnDelete lets another room detach what hangs on an assistant, in the transaction that deletes it.
-func (s *Assistants) OnDelete(f func(context.Context, *db.Tx, Assistant) error) {
-	s.deleted = append(s.deleted, f)
-}
-
-// OnPause lets another room stop what must not run with a paused assistant, in the same transaction.
-func (s *Assistants) OnPause(f func(context.Context, *db.Tx, Assistant) error) {
-	s.paused = append(s.paused, f)
-}
-
-// OnChange is called after a change was committed.
-func (s *Assistants) OnChange(f func(accounts.ID, ID)) { s.changed = append(s.changed, f) }
 
 // ErrNotFound is the answer for a missing or foreign assistant.
 var ErrNotFound = fault.New(fault.NotFound, "", "Assistant not found")
@@ -312,11 +304,9 @@ func (s *Assistants) save(ctx context.Context, tx *db.Tx, old Assistant, a *Assi
 	if err := s.update(ctx, tx, a); err != nil {
 		return err
 	}
-	if a.Paused && !old.Paused {
-		for _, f := range s.paused {
-			if err := f(ctx, tx, *a); err != nil {
-				return err
-			}
+	if a.Paused && !old.Paused && s.account.Paused != nil {
+		if err := s.account.Paused(ctx, tx, *a); err != nil {
+			return err
 		}
 	}
 	return s.keepVersion(ctx, tx, *a, by, names)
@@ -335,8 +325,8 @@ func (s *Assistants) Delete(ctx context.Context, owner accounts.ID, ref value.Re
 		if a, err = s.locked(ctx, tx, owner, ref); err != nil {
 			return err
 		}
-		for _, f := range s.deleted {
-			if err := f(ctx, tx, a); err != nil {
+		if s.account.Deleted != nil {
+			if err := s.account.Deleted(ctx, tx, a); err != nil {
 				return err
 			}
 		}
@@ -388,8 +378,8 @@ func (s *Assistants) Switch(ctx context.Context, owner accounts.ID, ref value.Re
 }
 
 func (s *Assistants) tell(owner accounts.ID, id ID) {
-	for _, f := range s.changed {
-		f(owner, id)
+	if s.account.Changed != nil {
+		s.account.Changed(owner, id)
 	}
 }
 

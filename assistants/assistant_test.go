@@ -25,7 +25,7 @@ func byID(id int64) value.Ref { return value.Ref{ID: id} }
 func TestStatusMachine(t *testing.T) {
 	l := sqlite(t)
 	var paused []ID
-	l.room.OnPause(func(_ context.Context, _ *db.Tx, a Assistant) error { paused = append(paused, a.ID); return nil })
+	l.room.account.Paused = func(_ context.Context, _ *db.Tx, a Assistant) error { paused = append(paused, a.ID); return nil }
 	id := l.create("")
 	status := func(want string, isPaused bool) {
 		t.Helper()
@@ -213,12 +213,12 @@ func TestDelete(t *testing.T) {
 		id := l.create(fmt.Sprintf(`"phone_number_id":%d,"knowledgebase_id":%d,"tool_ids":[31]`, dedicated, ownKB))
 		ref := byID(id)
 		fails := true
-		l.room.OnDelete(func(_ context.Context, _ *db.Tx, a Assistant) error {
+		l.room.account.Deleted = func(_ context.Context, _ *db.Tx, a Assistant) error {
 			if fails {
 				return errors.New("no")
 			}
 			return nil
-		})
+		}
 		if err := l.room.Delete(t.Context(), 1, ref); err == nil {
 			t.Error("a refused detachment was ignored")
 		}

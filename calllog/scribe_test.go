@@ -29,7 +29,7 @@ func TestScribe(t *testing.T) {
 		}
 		owner, err := accounts.New(d, accounts.Plan{}).Create(ctx, d, accounts.Draft{Name: "A", Email: "a@p.example"})
 		must(err)
-		room := calls.New(d)
+		room := calls.New(d, calls.Neighbours{})
 		logs := New(d, room, slog.New(slog.DiscardHandler))
 		var open []*Log
 		for range together + 3 {

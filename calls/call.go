@@ -191,26 +191,23 @@ var ErrNotFound = fault.New(fault.NotFound, "", "Call not found")
 
 // Calls is the room.
 type Calls struct {
-	db      *db.DB
-	blocked []func(ctx context.Context, tx *db.Tx, owner accounts.ID, phone string) error
-	changed []func(Call)
+	db     *db.DB
+	beside Neighbours
+}
+
+// Neighbours are what other rooms do when something of calls changes. A nil func does nothing.
+type Neighbours struct {
+	// Blocked acts in the transaction that puts a number on the do-not-call list.
+	Blocked func(ctx context.Context, tx *db.Tx, owner accounts.ID, phone string) error
+	// Changed is told of a call whose status was changed and committed.
+	Changed func(Call)
 }
 
 // New opens the room.
-func New(d *db.DB) *Calls { return &Calls{db: d} }
-
-// OnBlock lets another room act in the transaction that puts a number on the do-not-call list.
-func (c *Calls) OnBlock(f func(ctx context.Context, tx *db.Tx, owner accounts.ID, phone string) error) {
-	c.blocked = append(c.blocked, f)
-}
-
-// OnChange is called after a call's status was changed and committed.
-func (c *Calls) OnChange(f func(Call)) { c.changed = append(c.changed, f) }
+func New(d *db.DB, n Neighbours) *Calls { return &Calls{db: d, beside: n} }
 
 func (c *Calls) tell(tx *db.Tx, one Call) {
-	tx.After(func() {
-		for _, f := range c.changed {
-			f(one)
-		}
-	})
+	if c.beside.Changed != nil {
+		tx.After(func() { c.beside.Changed(one) })
+	}
 }

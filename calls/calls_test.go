@@ -44,10 +44,9 @@ func must[T any](t *testing.T) func(T, error) T {
 // Contract: 5.2 14.5
 func TestLifeOfACall(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		ctx, c := t.Context(), New(d)
-		owner := account(t, d)
 		var seen []Status
-		c.OnChange(func(one Call) { seen = append(seen, one.Status) })
+		ctx, c := t.Context(), New(d, Neighbours{Changed: func(one Call) { seen = append(seen, one.Status) }})
+		owner := account(t, d)
 		one := must[Call](t)(c.Create(ctx, d, NewCall{Owner: owner, Type: Outbound, AssistantName: "Desk", ClientPhone: "+491701234567",
 			Snapshot:  Snapshot{Schema: []assistants.SchemaItem{{Name: "status", Type: "bool", Description: "Reached?"}, {Name: "sum", Type: "string", Description: "Short"}}},
 			Variables: value.Scalars{{Name: "b", Value: 1.0}, {Name: "a", Value: "x"}}, Currency: "USD"}))
@@ -132,7 +131,7 @@ func TestLifeOfACall(t *testing.T) {
 // Contract: 14.5
 func TestUnanswered(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		ctx, c := t.Context(), New(d)
+		ctx, c := t.Context(), New(d, Neighbours{})
 		owner := account(t, d)
 		for _, r := range []struct {
 			reason Reason
@@ -152,7 +151,7 @@ func TestUnanswered(t *testing.T) {
 // Contract: 5.3
 func TestListFilters(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		ctx, c := t.Context(), New(d)
+		ctx, c := t.Context(), New(d, Neighbours{})
 		owner, other := account(t, d), account(t, d)
 		add := func(n NewCall) Call {
 			n.AssistantName, n.Currency = "Desk", "USD"
@@ -210,7 +209,7 @@ func TestListFilters(t *testing.T) {
 // that it holds.
 func TestRenewWhatIsHeld(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		ctx, c := t.Context(), New(d)
+		ctx, c := t.Context(), New(d, Neighbours{})
 		owner := account(t, d)
 		add := func() Call {
 			return must[Call](t)(c.Create(ctx, d, NewCall{Owner: owner, Type: Outbound, AssistantName: "D", Currency: "USD", Node: "n1", Lease: -time.Minute}))
@@ -227,7 +226,7 @@ func TestRenewWhatIsHeld(t *testing.T) {
 
 func TestLeasesAndStops(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		ctx, c := t.Context(), New(d)
+		ctx, c := t.Context(), New(d, Neighbours{})
 		owner := account(t, d)
 		add := func(node string) Call {
 			return must[Call](t)(c.Create(ctx, d, NewCall{Owner: owner, Type: Outbound, AssistantName: "D", Currency: "USD", CampaignID: 3, Node: node, Lease: time.Minute}))
@@ -276,7 +275,7 @@ func TestLeasesAndStops(t *testing.T) {
 // One attempt is one call, whoever asks for it again.
 func TestAttemptOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		ctx, c := t.Context(), New(d)
+		ctx, c := t.Context(), New(d, Neighbours{})
 		n := NewCall{Owner: account(t, d), Type: Outbound, AssistantName: "D", Currency: "USD", LeadID: 5, DialNo: 1}
 		must[Call](t)(c.Create(ctx, d, n))
 		if _, err := c.Create(ctx, d, n); !db.IsUnique(err) {
@@ -292,13 +291,12 @@ func TestAttemptOnce(t *testing.T) {
 // Contract: 18.1
 func TestDoNotCall(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		ctx, c := t.Context(), New(d)
 		owner, other := account(t, d), account(t, d)
 		told := ""
-		c.OnBlock(func(_ context.Context, _ *db.Tx, o accounts.ID, phone string) error {
+		ctx, c := t.Context(), New(d, Neighbours{Blocked: func(_ context.Context, _ *db.Tx, o accounts.ID, phone string) error {
 			told += fmt.Sprint(o == owner, phone, " ")
 			return nil
-		})
+		}})
 		b := must[Blocked](t)(c.Block(ctx, owner, "+491701", "asked"))
 		again := must[Blocked](t)(c.Block(ctx, owner, "+491701", ""))
 		if again.ID != b.ID || *again.Reason != "asked" || told != "true+491701 true+491701 " {
@@ -328,7 +326,7 @@ func TestDoNotCall(t *testing.T) {
 // Contract: 4.9
 func TestLogInOrder(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		ctx, c := t.Context(), New(d)
+		ctx, c := t.Context(), New(d, Neighbours{})
 		one := must[Call](t)(c.Create(ctx, d, NewCall{Owner: account(t, d), Type: Web, AssistantName: "D", Currency: "USD"}))
 		var events []Event
 		for i := range 250 {

@@ -27,12 +27,10 @@ func (c *Calls) Block(ctx context.Context, owner accounts.ID, phone, reason stri
 		if err != nil {
 			return fmt.Errorf("block number: %w", err)
 		}
-		for _, f := range c.blocked {
-			if err := f(ctx, tx, owner, phone); err != nil {
-				return err
-			}
+		if c.beside.Blocked == nil {
+			return nil
 		}
-		return nil
+		return c.beside.Blocked(ctx, tx, owner, phone)
 	})
 	return b, err
 }

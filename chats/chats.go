@@ -104,6 +104,16 @@ type Mind struct {
 	Engine func(ctx context.Context, a assistants.Assistant) (agent.Engine, error)
 }
 
+// Beside is what other rooms do for conversations. A nil func does nothing.
+type Beside struct {
+	// Channels deliver the answers of conversations by their type; the others are only stored and read.
+	Channels map[string]Channel
+	// Report stores the webhook of an ending in the given transaction.
+	Report func(ctx context.Context, tx *db.Tx, e Ending) error
+	// Changed is told of a conversation that changed, after the commit.
+	Changed func(Event)
+}
+
 // Money is what chats need of billing. A nil func means that nothing is charged.
 type Money struct {
 	// Afford fails with a NeedsPayment fault when one answer cannot be paid.
@@ -159,34 +169,24 @@ type Chats struct {
 	assistants *assistants.Assistants
 	mind       Mind
 	money      Money
-	channels   map[string]Channel
-	report     func(ctx context.Context, tx *db.Tx, e Ending) error
-	events     []func(Event)
+	beside     Beside
 	turns      turns
 }
 
-// New opens the room and registers its work. report stores the webhook of an ending in the given transaction.
-func New(d *db.DB, runner *jobs.Runner, a *assistants.Assistants, mind Mind, money Money,
-	report func(ctx context.Context, tx *db.Tx, e Ending) error) *Chats {
-	s := &Chats{db: d, runner: runner, assistants: a, mind: mind, money: money, channels: map[string]Channel{}, report: report}
+// New opens the room and registers its work.
+func New(d *db.DB, runner *jobs.Runner, a *assistants.Assistants, mind Mind, money Money, b Beside) *Chats {
+	s := &Chats{db: d, runner: runner, assistants: a, mind: mind, money: money, beside: b}
 	s.turns.waiting = map[ID]chan struct{}{}
 	runner.Register(kindQuiet, jobs.Options{Queue: "chats"}, s.quiet)
 	runner.Register(kindReport, jobs.Options{Queue: "chats", Timeout: 2 * evaluationTime, MaxAttempts: 20}, s.reported)
 	return s
 }
 
-// Use has the conversations of a type answered over a channel; the others are only stored and read.
-func (s *Chats) Use(typ string, c Channel) { s.channels[typ] = c }
-
-// OnEvent is called when a conversation changed, after the commit.
-func (s *Chats) OnEvent(f func(Event)) { s.events = append(s.events, f) }
-
 func (s *Chats) tell(q db.Q, c Conversation, kind string, entry int64) {
-	call := func() {
-		for _, f := range s.events {
-			f(Event{c.Owner, c.UUID, kind, entry})
-		}
+	if s.beside.Changed == nil {
+		return
 	}
+	call := func() { s.beside.Changed(Event{c.Owner, c.UUID, kind, entry}) }
 	if tx, ok := q.(*db.Tx); ok {
 		tx.After(call)
 		return

@@ -538,7 +538,7 @@ func (w *wa) Send(ctx context.Context, c Conversation, o Outgoing) error {
 func TestChannel(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		w := &wa{l: l}
-		l.room.Use(WhatsApp, w)
+		l.room.beside.Channels = map[string]Channel{WhatsApp: w}
 		a := l.assistant(`"conversation_inactivity_timeout":1`)
 		var c Conversation
 		in := func(f func(tx *db.Tx) error) {

@@ -152,8 +152,8 @@ func (s *Chats) reported(ctx context.Context, job jobs.Job) error {
 		if _, err := tx.Exec(ctx, `UPDATE conversations SET evaluation = $2 WHERE id = $1`, args.ID, string(b)); err != nil {
 			return err
 		}
-		if e.URL != "" && s.report != nil {
-			if err := s.report(ctx, tx, e); err != nil {
+		if e.URL != "" && s.beside.Report != nil {
+			if err := s.beside.Report(ctx, tx, e); err != nil {
 				return err
 			}
 		}

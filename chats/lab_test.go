@@ -130,17 +130,18 @@ func newLab(t *testing.T, d *db.DB) *lab {
 		Mind: mind.Mind{Now: d.Now, Search: func(_ context.Context, _ assistants.Assistant, query string) ([]agent.Passage, error) {
 			return []agent.Passage{{DocumentID: 1, Document: "Hours", Text: "Open at nine."}}, nil
 		}},
-	}, Money{Afford: l.afford, Charge: l.charge}, func(_ context.Context, _ *db.Tx, e Ending) error {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.endings = append(l.endings, e)
-		return nil
-	})
-	l.room.OnEvent(func(e Event) {
-		if e.Kind == "message" {
-			l.heard <- e
-		}
-	})
+	}, Money{Afford: l.afford, Charge: l.charge}, Beside{
+		Report: func(_ context.Context, _ *db.Tx, e Ending) error {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.endings = append(l.endings, e)
+			return nil
+		},
+		Changed: func(e Event) {
+			if e.Kind == "message" {
+				l.heard <- e
+			}
+		}})
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- l.runner.Run(ctx) }()

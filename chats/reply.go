@@ -138,7 +138,7 @@ func (s *Chats) think(ctx context.Context, id ID, message int64) (Reply, error) 
 	if err != nil {
 		return Reply{}, unanswered(err)
 	}
-	if channel := s.channels[c.Type]; channel != nil {
+	if channel := s.beside.Channels[c.Type]; channel != nil {
 		return s.deliver(ctx, channel, c, t)
 	}
 	return s.keep(ctx, c, t)

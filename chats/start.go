@@ -216,7 +216,7 @@ func (s *Chats) Say(ctx context.Context, owner accounts.ID, ref value.Ref, words
 		return err
 	}
 	o := Outgoing{Text: words, Human: true}
-	if channel := s.channels[c.Type]; channel != nil {
+	if channel := s.beside.Channels[c.Type]; channel != nil {
 		return channel.Send(ctx, c, o)
 	}
 	return s.db.Do(ctx, func(tx *db.Tx) error {

@@ -102,8 +102,7 @@ type Room struct {
 	isolated bool
 	vectors  vectorCache
 
-	// Changed, when set, is told after the commit that gave a document a new status.
-	Changed func(owner accounts.ID, base ID, document DocumentID, status string)
+	changed func(owner accounts.ID, base ID, document DocumentID, status string)
 }
 
 // Option changes the room.
@@ -111,6 +110,11 @@ type Option func(*Room)
 
 // WithEmbedder searches by meaning beside words.
 func WithEmbedder(e Embedder) Option { return func(r *Room) { r.embedder = e } }
+
+// Telling has f told after the commit that gave a document a new status.
+func Telling(f func(owner accounts.ID, base ID, document DocumentID, status string)) Option {
+	return func(r *Room) { r.changed = f }
+}
 
 // Isolated reads PDF files in a child process; the program must call extract.Child first of all.
 func Isolated() Option { return func(r *Room) { r.isolated = true } }

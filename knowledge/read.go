@@ -187,14 +187,14 @@ func (r *Room) settle(ctx context.Context, d Document, status string, change fun
 }
 
 func (r *Room) tell(ctx context.Context, tx *db.Tx, d Document, status string) error {
-	if r.Changed == nil {
+	if r.changed == nil {
 		return nil
 	}
 	var owner accounts.ID
 	if err := tx.Get(ctx, &owner, `SELECT account_id FROM knowledgebases WHERE id = $1`, d.Base); err != nil {
 		return err
 	}
-	tx.After(func() { r.Changed(owner, d.Base, d.ID, status) })
+	tx.After(func() { r.changed(owner, d.Base, d.ID, status) })
 	return nil
 }
 

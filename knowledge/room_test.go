@@ -80,8 +80,8 @@ func newLab(t testing.TB, d *db.DB, opts ...knowledge.Option) *lab {
 		t.Fatal(err)
 	}
 	l := &lab{t: t, ctx: context.Background(), d: d, files: &shelf{files: map[string][]byte{}}, jobs: jobs.NewRunner(d), news: make(chan string, 100)}
+	opts = append(opts, knowledge.Telling(func(_ accounts.ID, _ knowledge.ID, _ knowledge.DocumentID, status string) { l.news <- status }))
 	l.room = knowledge.New(d, l.jobs, l.files, ssrf.New(dev...), opts...)
-	l.room.Changed = func(_ accounts.ID, _ knowledge.ID, _ knowledge.DocumentID, status string) { l.news <- status }
 	for _, id := range []*accounts.ID{&l.ada, &l.bob} {
 		err := d.Get(l.ctx, id, `INSERT INTO accounts (name, email, kind, timezone, plan, payment_method, created_at, updated_at)
 			VALUES ('a', '', 'direct', 'UTC', '{}', 'ok', 1, 1) RETURNING id`)

@@ -172,8 +172,7 @@ func TestRefusedAddresses(t *testing.T) {
 	d := dbtest.SQLite(t)
 	l := newLab(t, d)
 	l.jobs = jobs.NewRunner(d)
-	l.room = knowledge.New(d, l.jobs, l.files, ssrf.New())
-	l.room.Changed = func(_ accounts.ID, _ knowledge.ID, _ knowledge.DocumentID, status string) { l.news <- status }
+	l.room = knowledge.New(d, l.jobs, l.files, ssrf.New(), knowledge.Telling(func(_ accounts.ID, _ knowledge.ID, _ knowledge.DocumentID, status string) { l.news <- status }))
 	l.work()
 	base := l.base(l.ada, "Web")
 	byName := strings.Replace(s.URL, "127.0.0.1", "localhost", 1)

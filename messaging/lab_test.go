@@ -20,6 +20,7 @@ import (
 	"parley/db/dbtest"
 	"parley/jobs"
 	"parley/messaging"
+	"parley/mind"
 	"parley/value"
 	"parley/wire"
 )
@@ -137,9 +138,9 @@ func newLab(t *testing.T, d *db.DB) *lab {
 	})
 	l.must(err)
 	a := assistants.New(d, c, glass{}, assistants.Account{})
-	l.chats = chats.New(d, l.runner, a, chats.Mind{Engine: func(context.Context, assistants.Assistant) (agent.Engine, error) {
+	l.chats = chats.New(d, l.runner, a, chats.Mind{Mind: mind.Mind{Now: d.Now}, Engine: func(context.Context, assistants.Assistant) (agent.Engine, error) {
 		return agent.Engine{Model: echo{}, Provider: "test", Name: "echo"}, nil
-	}}, chats.Money{}, nil)
+	}}, chats.Money{}, chats.Beside{Channels: map[string]chats.Channel{chats.WhatsApp: l}})
 	l.room = messaging.New(messaging.Deps{DB: d, Jobs: l.runner, Gateways: map[string]messaging.Gateway{"test": l.platform}, Texter: l.platform, Ledger: ledger{l.billing}, Chats: l.chats, Assistants: a,
 		Prices:   messaging.Prices{Marketing: 8e6, Utility: 3e6, Authentication: 3e6, Freeform: 5e5, SMS: func(string) int64 { return 5e6 }},
 		Currency: "USD", CallMinLimit: 1000,
@@ -216,4 +217,9 @@ func (l *lab) states(table string) (out []string) {
 	l.t.Helper()
 	l.must(l.d.Select(l.t.Context(), &out, `SELECT status FROM `+table+` ORDER BY id`))
 	return out
+}
+
+// Send answers a WhatsApp conversation.
+func (l *lab) Send(ctx context.Context, c chats.Conversation, o chats.Outgoing) error {
+	return l.room.Channel().Send(ctx, c, o)
 }

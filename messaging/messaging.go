@@ -165,9 +165,11 @@ func New(d Deps) *Messaging {
 	d.Jobs.Register("messaging.abandoned", jobs.Options{}, m.abandoned)
 	d.Jobs.Register("messaging.files", jobs.Options{Queue: "chats", Timeout: 2 * time.Minute, MaxAttempts: 20}, m.files)
 	d.Jobs.Register("messaging.reply", jobs.Options{Queue: "chats", Timeout: 2 * time.Minute, MaxAttempts: 3}, m.reply)
-	d.Chats.Use(chats.WhatsApp, channel{m})
 	return m
 }
+
+// Channel answers WhatsApp conversations.
+func (m *Messaging) Channel() chats.Channel { return channel{m} }
 
 func accountID(owner int64) accounts.ID { return accounts.ID(owner) }
 

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"parley/accounts"
 	"parley/db"
 	"parley/db/dbtest"
 	"parley/jobs"
@@ -261,7 +260,7 @@ func TestRenewal(t *testing.T) {
 			}
 		}
 		detached := 0
-		p.OnDetach(func(context.Context, *db.Tx, accounts.ID, numbers.ID) error { detached++; return nil })
+		p.detached = func(numbers.ID) { detached++ }
 		p.pass(t, due.Add(7*day).Sub(p.db.Now())+time.Second)
 		if _, err = p.Get(t.Context(), p.db, p.owner, x.ID); !errors.Is(err, numbers.ErrNotFound) {
 			t.Errorf("still there: %v", err)
@@ -298,10 +297,7 @@ func TestRenewalRecovers(t *testing.T) {
 func TestRelease(t *testing.T) {
 	each(t, func(t *testing.T, p *process, w *world) {
 		var detached []numbers.ID
-		p.OnDetach(func(_ context.Context, _ *db.Tx, _ accounts.ID, id numbers.ID) error {
-			detached = append(detached, id)
-			return nil
-		})
+		p.detached = func(id numbers.ID) { detached = append(detached, id) }
 		x, err := p.Buy(t.Context(), p.owner, "+14155550100")
 		if err != nil {
 			t.Fatal(err)

@@ -96,15 +96,18 @@ type Config struct {
 	Reach *ssrf.Guard // where trunks may be; nil = everywhere
 	// Operator reports whether an account runs the installation; nil = none does.
 	Operator func(ctx context.Context, q db.Q, id accounts.ID) (bool, error)
+
+	// Detached lets go of a number that leaves its account, in the transaction that releases it; nil = nothing hangs on it.
+	Detached func(ctx context.Context, tx *db.Tx, owner accounts.ID, number ID) error
+	// Changed is told of a change of a number after its commit; may be nil.
+	Changed func(owner accounts.ID, id ID)
 }
 
 // Numbers is the room.
 type Numbers struct {
-	db       *db.DB
-	cfg      Config
-	detaches []func(ctx context.Context, tx *db.Tx, owner accounts.ID, number ID) error
-	changed  []func(accounts.ID, ID)
-	waiting  time.Duration // how long a purchase may keep its buyer waiting
+	db      *db.DB
+	cfg     Config
+	waiting time.Duration // how long a purchase may keep its buyer waiting
 }
 
 // New opens the room and registers its jobs.
@@ -125,23 +128,15 @@ func New(d *db.DB, cfg Config) *Numbers {
 	return n
 }
 
-// OnDetach lets another room let go of a number that leaves its account, in the transaction that releases it.
-func (n *Numbers) OnDetach(f func(ctx context.Context, tx *db.Tx, owner accounts.ID, number ID) error) {
-	n.detaches = append(n.detaches, f)
-}
-
-// OnChange is called after a change of a number was committed.
-func (n *Numbers) OnChange(f func(accounts.ID, ID)) { n.changed = append(n.changed, f) }
-
 func (n *Numbers) tell(owner accounts.ID, id ID) {
-	for _, f := range n.changed {
-		f(owner, id)
+	if n.cfg.Changed != nil {
+		n.cfg.Changed(owner, id)
 	}
 }
 
 func (n *Numbers) detach(ctx context.Context, tx *db.Tx, x Number) error {
-	for _, f := range n.detaches {
-		if err := f(ctx, tx, x.Owner, x.ID); err != nil {
+	if n.cfg.Detached != nil {
+		if err := n.cfg.Detached(ctx, tx, x.Owner, x.ID); err != nil {
 			return err
 		}
 	}

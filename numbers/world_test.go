@@ -199,6 +199,8 @@ type process struct {
 	jobs  *jobs.Runner
 	owner accounts.ID
 	other accounts.ID
+
+	detached func(numbers.ID) // nil = nobody looks
 }
 
 func run(t *testing.T, d *db.DB, w *world, opts ...jobs.Option) *process {
@@ -208,7 +210,14 @@ func run(t *testing.T, d *db.DB, w *world, opts ...jobs.Option) *process {
 		t.Fatal(err)
 	}
 	r := jobs.NewRunner(d, opts...)
-	n := numbers.New(d, numbers.Config{Box: box, Jobs: r, Carrier: w, Payments: w, CallerIDs: w, Countries: []string{"US", "GB"}, Node: "test"})
+	p := &process{db: d, jobs: r, owner: 1, other: 2}
+	p.Numbers = numbers.New(d, numbers.Config{Box: box, Jobs: r, Carrier: w, Payments: w, CallerIDs: w, Countries: []string{"US", "GB"}, Node: "test",
+		Detached: func(_ context.Context, _ *db.Tx, _ accounts.ID, id numbers.ID) error {
+			if p.detached != nil {
+				p.detached(id)
+			}
+			return nil
+		}})
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- r.Run(ctx) }()
@@ -216,7 +225,6 @@ func run(t *testing.T, d *db.DB, w *world, opts ...jobs.Option) *process {
 		stop()
 		<-done
 	})
-	p := &process{Numbers: n, db: d, jobs: r, owner: 1, other: 2}
 	for _, id := range []accounts.ID{1, 2} {
 		if _, err := d.Exec(t.Context(), `INSERT INTO accounts (id, name, email, kind, timezone, plan, payment_method, created_at, updated_at)
 			VALUES ($1, 'a', 'a@p.example', 'direct', 'UTC', '{}', 'ok', 0, 0) ON CONFLICT DO NOTHING`, id); err != nil {

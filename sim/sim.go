@@ -16,7 +16,7 @@ import (
 type Sim struct {
 	db        *db.DB
 	jobs      *jobs.Runner
-	messaging *messaging.Messaging // who its messaging platform calls back
+	messaging func() *messaging.Messaging // who its messaging platform calls back
 	network   *Network
 
 	// OnExit ends the process for the crash faults; nil = os.Exit.
@@ -26,15 +26,12 @@ type Sim struct {
 	Power bool
 }
 
-// New opens the world.
-func New(d *db.DB, runner *jobs.Runner) *Sim {
-	s := &Sim{db: d, jobs: runner}
+// New opens the world. m is the room that its messaging platform calls back; that room stands on this world.
+func New(d *db.DB, runner *jobs.Runner, m func() *messaging.Messaging) *Sim {
+	s := &Sim{db: d, jobs: runner, messaging: m}
 	runner.Register(kindDelivery, jobs.Options{Queue: "sim"}, s.callBack)
 	return s
 }
-
-// Calls tells the messaging platform whom to call back. It is set once, while the program is put together.
-func (s *Sim) Calls(m *messaging.Messaging) { s.messaging = m }
 
 // NotFound is the answer for what is not in this world.
 func NotFound() error { return fault.New(fault.NotFound, "", "Not found") }

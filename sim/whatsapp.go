@@ -72,7 +72,7 @@ func (s *Sim) AddSender(ctx context.Context, account int64, n NewSender) (messag
 		if err != nil {
 			return err
 		}
-		made, err = s.messaging.Attach(ctx, tx, account, messaging.NewSender{Phone: n.Phone, DisplayName: n.DisplayName, Carrier: CarrierName, Ref: ref, AssistantID: n.AssistantID,
+		made, err = s.messaging().Attach(ctx, tx, account, messaging.NewSender{Phone: n.Phone, DisplayName: n.DisplayName, Carrier: CarrierName, Ref: ref, AssistantID: n.AssistantID,
 			State: n.SenderState})
 		return err
 	})
@@ -88,7 +88,7 @@ func addSender(ctx context.Context, q db.Q, account int64, n messaging.SenderSta
 
 // ChangeSender changes the platform's side of a sender; sync makes it seen at once.
 func (s *Sim) ChangeSender(ctx context.Context, account, id int64, change func(*messaging.SenderState), sync bool) (messaging.Sender, error) {
-	ours, err := s.messaging.Sender(ctx, s.db, account, id)
+	ours, err := s.messaging().Sender(ctx, s.db, account, id)
 	if err != nil {
 		return ours, NotFound()
 	}
@@ -99,7 +99,7 @@ func (s *Sim) ChangeSender(ctx context.Context, account, id int64, change func(*
 		}
 		state := p.state()
 		change(&state)
-		if err := s.messaging.Free(ctx, tx, state.Phone, ours.ID); err != nil {
+		if err := s.messaging().Free(ctx, tx, state.Phone, ours.ID); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, `UPDATE sim_senders SET phone_number = $1, display_name = $2, status = $3, quality_rating = $4, messaging_limit = $5, limit_known = $6 WHERE ref = $7`,
@@ -107,17 +107,17 @@ func (s *Sim) ChangeSender(ctx context.Context, account, id int64, change func(*
 		return err
 	})
 	if err == nil && sync {
-		err = s.messaging.SyncSender(ctx, ours, s.db.Now())
+		err = s.messaging().SyncSender(ctx, ours, s.db.Now())
 	}
 	if err != nil {
 		return ours, err
 	}
-	return s.messaging.Sender(ctx, s.db, account, id)
+	return s.messaging().Sender(ctx, s.db, account, id)
 }
 
 // AddTemplate makes a template at the platform. One that is not synced is known to us only by its text.
 func (s *Sim) AddTemplate(ctx context.Context, account, sender int64, t messaging.TemplateState, synced bool) (messaging.Template, error) {
-	ours, err := s.messaging.Sender(ctx, s.db, account, sender)
+	ours, err := s.messaging().Sender(ctx, s.db, account, sender)
 	if err != nil {
 		return messaging.Template{}, NotFound()
 	}
@@ -128,7 +128,7 @@ func (s *Sim) AddTemplate(ctx context.Context, account, sender int64, t messagin
 				return err
 			}
 		}
-		made, err = s.messaging.TakeTemplate(ctx, tx, ours, t, tx.Now())
+		made, err = s.messaging().TakeTemplate(ctx, tx, ours, t, tx.Now())
 		return err
 	})
 	return made, err
@@ -143,11 +143,11 @@ func insertTemplate(ctx context.Context, q db.Q, sender string, t messaging.Temp
 
 // ChangeTemplate changes the platform's side of a template.
 func (s *Sim) ChangeTemplate(ctx context.Context, account, id int64, change func(*messaging.TemplateState), sync bool) (messaging.Template, error) {
-	ours, err := s.messaging.TemplateOf(ctx, s.db, account, id)
+	ours, err := s.messaging().TemplateOf(ctx, s.db, account, id)
 	if err != nil {
 		return ours, NotFound()
 	}
-	sender, err := s.messaging.Sender(ctx, s.db, account, ours.SenderID)
+	sender, err := s.messaging().Sender(ctx, s.db, account, ours.SenderID)
 	if err != nil {
 		return ours, err
 	}
@@ -169,12 +169,12 @@ func (s *Sim) ChangeTemplate(ctx context.Context, account, id int64, change func
 		return err
 	})
 	if err == nil && sync {
-		_, err = s.messaging.SyncTemplatesOf(ctx, account, sender.ID)
+		_, err = s.messaging().SyncTemplatesOf(ctx, account, sender.ID)
 	}
 	if err != nil {
 		return ours, err
 	}
-	return s.messaging.TemplateOf(ctx, s.db, account, id)
+	return s.messaging().TemplateOf(ctx, s.db, account, id)
 }
 
 // Gateway is the platform as messaging sees it.
@@ -325,13 +325,13 @@ func (s *Sim) Messages(ctx context.Context, account, sender int64, phone string)
 
 // Write has a customer write to a sender, through the path of a real callback.
 func (s *Sim) Write(ctx context.Context, account int64, in messaging.Incoming) (id string, err error) {
-	if _, err := s.messaging.Sender(ctx, s.db, account, in.SenderID); err != nil {
+	if _, err := s.messaging().Sender(ctx, s.db, account, in.SenderID); err != nil {
 		return "", NotFound()
 	}
 	if in.ID == "" {
 		in.ID = "SM" + strings.ReplaceAll(uuid.NewString(), "-", "")
 	}
-	fresh, err := s.messaging.Receive(ctx, in)
+	fresh, err := s.messaging().Receive(ctx, in)
 	if err != nil || !fresh {
 		return in.ID, err
 	}
@@ -374,7 +374,7 @@ func (s *Sim) SetStatus(ctx context.Context, account int64, sid string, status m
 
 func (s *Sim) deliver(ctx context.Context, d delivery) error {
 	at := s.db.Now()
-	err := s.messaging.Delivery(ctx, d.Sender, messaging.Update{SID: d.SID, Ref: d.Ref, Status: d.Status, ErrorCode: d.ErrorCode, ErrorText: d.ErrorText, At: at})
+	err := s.messaging().Delivery(ctx, d.Sender, messaging.Update{SID: d.SID, Ref: d.Ref, Status: d.Status, ErrorCode: d.ErrorCode, ErrorText: d.ErrorText, At: at})
 	if err != nil {
 		return err
 	}

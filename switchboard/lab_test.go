@@ -81,13 +81,12 @@ func newLab(t testing.TB, d *db.DB) *lab {
 	})
 	l.must(err)
 	runner := jobs.NewRunner(d)
-	room := calls.New(d)
-	room.OnChange(func(c calls.Call) {
+	room := calls.New(d, calls.Neighbours{Changed: func(c calls.Call) {
 		l.states <- c
 		if c.Settled {
 			l.settled <- c
 		}
-	})
+	}})
 	quiet := slog.New(slog.DiscardHandler)
 	l.Switchboard = New(Deps{
 		DB: d, Jobs: runner, Calls: room, Catalog: cat, Accounts: l.people, Numbers: l, Billing: l, Campaigns: l, Webhooks: l, Dialer: l,

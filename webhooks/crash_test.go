@@ -28,7 +28,7 @@ func childMain() bool {
 		return true
 	}
 	r := jobs.NewRunner(d, jobs.Lease(300*time.Millisecond))
-	New(d, r, ssrf.New(netip.MustParsePrefix("127.0.0.0/8")), plainBox{}, true)
+	New(d, r, ssrf.New(netip.MustParsePrefix("127.0.0.0/8")), plainBox{}, true, nil)
 	fmt.Println(r.Run(context.Background()))
 	return true
 }

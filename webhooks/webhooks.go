@@ -90,7 +90,7 @@ type Webhooks struct {
 	box      Sealer
 	client   *http.Client
 	longTail bool
-	changed  []func(accounts.ID, int64)
+	changed  func(owner accounts.ID, delivery int64)
 }
 
 const (
@@ -101,9 +101,10 @@ const (
 	kindHost    = "webhooks.host"
 )
 
-// New opens the room and registers its work. longTail keeps trying after the first two minutes.
-func New(d *db.DB, runner *jobs.Runner, g *ssrf.Guard, box Sealer, longTail bool) *Webhooks {
-	s := &Webhooks{db: d, runner: runner, box: box, longTail: longTail,
+// New opens the room and registers its work. longTail keeps trying after the first two minutes. changed is told of every
+// delivery that was queued or tried; it may be nil.
+func New(d *db.DB, runner *jobs.Runner, g *ssrf.Guard, box Sealer, longTail bool, changed func(owner accounts.ID, delivery int64)) *Webhooks {
+	s := &Webhooks{db: d, runner: runner, box: box, longTail: longTail, changed: changed,
 		client: g.Client(ssrf.Options{Timeout: answerTime, Connect: connectTime})}
 	runner.Register(kindHost, jobs.Options{Queue: "webhooks", Parallel: 64, Timeout: 2 * shift, MaxAttempts: 1 << 30,
 		Backoff: func(int) time.Duration { return 5 * time.Second }}, s.serve)
@@ -112,11 +113,6 @@ func New(d *db.DB, runner *jobs.Runner, g *ssrf.Guard, box Sealer, longTail bool
 
 // Close ends idle connections to receivers.
 func (s *Webhooks) Close() { s.client.CloseIdleConnections() }
-
-// OnChange is called whenever a delivery was queued or tried.
-func (s *Webhooks) OnChange(f func(owner accounts.ID, delivery int64)) {
-	s.changed = append(s.changed, f)
-}
 
 // Add stores an event for delivery; in a transaction it exists exactly when that commits.
 func (s *Webhooks) Add(ctx context.Context, q db.Q, e Event) error {
@@ -154,11 +150,10 @@ func (s *Webhooks) wake(ctx context.Context, q db.Q, host string, at time.Time) 
 
 // tell calls the listeners, after the commit when q is a transaction.
 func (s *Webhooks) tell(q db.Q, owner accounts.ID, id int64) {
-	call := func() {
-		for _, f := range s.changed {
-			f(owner, id)
-		}
+	if s.changed == nil {
+		return
 	}
+	call := func() { s.changed(owner, id) }
 	if tx, ok := q.(*db.Tx); ok {
 		tx.After(call)
 		return

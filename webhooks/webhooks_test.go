@@ -93,7 +93,7 @@ func newLabOf(t *testing.T, d *db.DB, runner func(*db.DB) *jobs.Runner) *lab {
 		_, _ = io.WriteString(w, text)
 	}))
 	l.runner = runner(d)
-	l.room = New(d, l.runner, ssrf.New(netip.MustParsePrefix("127.0.0.0/8")), plainBox{}, true)
+	l.room = New(d, l.runner, ssrf.New(netip.MustParsePrefix("127.0.0.0/8")), plainBox{}, true, nil)
 	t.Cleanup(func() { l.room.Close(); l.srv.Close() })
 	return l
 }
@@ -498,7 +498,7 @@ func TestTry(t *testing.T) {
 // newNode is a second process on the same database.
 func newNode(t *testing.T, first *lab, d *db.DB) *lab {
 	l := &lab{t: t, d: d, srv: first.srv, runner: jobs.NewRunner(d)}
-	l.room = New(d, l.runner, ssrf.New(netip.MustParsePrefix("127.0.0.0/8")), plainBox{}, true)
+	l.room = New(d, l.runner, ssrf.New(netip.MustParsePrefix("127.0.0.0/8")), plainBox{}, true, nil)
 	l.start(l.runner)
 	t.Cleanup(l.room.Close)
 	return l

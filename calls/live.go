@@ -247,8 +247,8 @@ func (c *Calls) LiveOfAssistant(ctx context.Context, q db.Q, id assistants.ID) (
 	return n, err
 }
 
-// Live counts the calls that go on: of an account (0 = of all), of a type (empty = of any).
-func (c *Calls) Live(ctx context.Context, q db.Q, owner accounts.ID, t Type) (int, error) {
+// Live counts the calls that go on: of an account (0 = of all), of a type (empty = of any), without those whose line is over.
+func (c *Calls) Live(ctx context.Context, q db.Q, owner accounts.ID, t Type, over ...ID) (int, error) {
 	query, args := `SELECT count(*) FROM calls WHERE status IN ('initiated', 'ringing', 'in-progress')`, []any{}
 	if owner != 0 {
 		args = append(args, owner)
@@ -257,6 +257,10 @@ func (c *Calls) Live(ctx context.Context, q db.Q, owner accounts.ID, t Type) (in
 	if t != "" {
 		args = append(args, t)
 		query += fmt.Sprintf(` AND type = $%d`, len(args))
+	}
+	if len(over) > 0 {
+		in, ids := db.In(len(args)+1, over)
+		query, args = query+` AND id NOT IN `+in, append(args, ids...)
 	}
 	var n int
 	err := q.Get(ctx, &n, query, args...)

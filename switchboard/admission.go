@@ -3,40 +3,81 @@ package switchboard
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"parley/accounts"
 	"parley/calls"
 	"parley/db"
 	"parley/fault"
+	"parley/lines"
 )
 
-// reserve takes the engines of a conversation; false when one of them serves as many as it can.
-func (s *Switchboard) reserve(providers []string) (release func(), ok bool) {
+// seat is a conversation's share of the engines. It is free when it is given back or the line is over, whichever is first:
+// what follows a call keeps nobody waiting.
+type seat struct {
+	board     *Switchboard
+	providers []string
+	leg       lines.Leg // nil while it is dialled
+}
+
+// reserve takes the engines of a conversation on a leg; false when one of them serves as many as it can.
+func (s *Switchboard) reserve(providers []string, leg lines.Leg) (*seat, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range providers {
-		if most, limited := s.Engines.Most[p]; limited && s.using[p] >= most {
+		if most, limited := s.Engines.Most[p]; limited && s.using(p) >= most {
 			return nil, false
 		}
 	}
-	for _, p := range providers {
-		s.using[p]++
-	}
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		for _, p := range providers {
-			s.using[p]--
+	t := &seat{s, providers, leg}
+	s.seats[t] = struct{}{}
+	return t, true
+}
+
+// using counts the conversations that use a provider, and forgets those whose line is over. Under mu.
+func (s *Switchboard) using(provider string) (n int) {
+	for t := range s.seats {
+		switch {
+		case over(t.leg):
+			delete(s.seats, t)
+		case slices.Contains(t.providers, provider):
+			n++
 		}
-	}, true
+	}
+	return n
+}
+
+// over reports whether a leg has ended.
+func over(leg lines.Leg) bool {
+	if leg == nil {
+		return false
+	}
+	select {
+	case <-leg.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+func (t *seat) at(leg lines.Leg) {
+	t.board.mu.Lock()
+	defer t.board.mu.Unlock()
+	t.leg = leg
+}
+
+func (t *seat) release() {
+	t.board.mu.Lock()
+	defer t.board.mu.Unlock()
+	delete(t.board.seats, t)
 }
 
 // full reports whether a conversation with these engines would be refused now.
 func (s *Switchboard) full(providers []string) bool {
-	release, ok := s.reserve(providers)
+	t, ok := s.reserve(providers, nil)
 	if ok {
-		release()
+		t.release()
 	}
 	return !ok
 }
@@ -46,11 +87,25 @@ func (s *Switchboard) tight() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for p, most := range s.Engines.Most {
-		if s.using[p] >= most {
+		if s.using(p) >= most {
 			return true
 		}
 	}
 	return false
+}
+
+// ending are the calls of this process whose line is over and whose record is not closed yet.
+func (s *Switchboard) ending() (ids []calls.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, l := range s.live {
+		l.mu.Lock()
+		if over(l.leg) {
+			ids = append(ids, id)
+		}
+		l.mu.Unlock()
+	}
+	return ids
 }
 
 // errFull is the answer when a ceiling of parallel calls is reached.
@@ -73,7 +128,7 @@ func (s *Switchboard) ceiling(ctx context.Context, tx *db.Tx, owner accounts.ID)
 	if err != nil {
 		return plan, err
 	}
-	n, err := s.Calls.Live(ctx, tx, owner, "")
+	n, err := s.Calls.Live(ctx, tx, owner, "", s.ending()...)
 	if err == nil && int64(n) >= plan.ParallelPerAccount {
 		err = errFull(int(plan.ParallelPerAccount))
 	}

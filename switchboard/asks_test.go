@@ -21,7 +21,7 @@ func (l *lab) second(node string, url string) *Switchboard {
 	d.DB, d.Node = dbtest.Open(l.t, url), node
 	d.Calls = calls.New(d.DB, calls.Neighbours{})
 	d.Logs, d.Asks = calllog.New(d.DB, d.Calls, d.Log), asks.New(d.DB, node)
-	s := &Switchboard{Deps: d, live: map[calls.ID]*live{}, byUUID: map[string]*live{}, using: map[string]int{}}
+	s := &Switchboard{Deps: d, live: map[calls.ID]*live{}, byUUID: map[string]*live{}, seats: map[*seat]struct{}{}}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
 	return s
 }

@@ -43,12 +43,12 @@ func (s *Switchboard) inbound(leg lines.Leg) {
 		s.refuse(leg, number, a, no)
 		return
 	}
-	release, ok := s.reserve(s.providers(a))
+	seat, ok := s.reserve(s.providers(a), leg)
 	if !ok {
 		s.refuse(leg, number, a, refuse(calls.ConcurrencyLimit))
 		return
 	}
-	defer release()
+	defer seat.release()
 	call, err := s.open(ctx, a, s.inboundCall(in, number, a))
 	if err != nil {
 		if fault.Of(err).Kind == fault.Internal {

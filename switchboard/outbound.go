@@ -104,18 +104,19 @@ func (s *Switchboard) queue(ctx context.Context, tx *db.Tx, id calls.ID) error {
 
 // dialHere places a call that was recorded as held by this process. One it cannot take after all is left to the others.
 func (s *Switchboard) dialHere(call calls.Call, a assistants.Assistant) {
-	release, ok := s.reserve(s.providers(a))
+	seat, ok := s.reserve(s.providers(a), nil)
 	if ok {
 		l := s.begin(call, nil)
+		l.seat = seat
 		if s.spawn(func() {
-			defer release()
+			defer seat.release()
 			defer s.forget(l)
 			s.place(l, a)
 		}) {
 			return
 		}
 		s.forget(l)
-		release()
+		seat.release()
 	}
 	err := s.DB.Do(s.ctx, func(tx *db.Tx) error {
 		if freed, err := s.Calls.Free(s.ctx, tx, call.ID, s.Node); err != nil || !freed {
@@ -231,12 +232,13 @@ func (s *Switchboard) dial(ctx context.Context, id calls.ID, taken chan<- error)
 		s.wrapUp(l, calls.Over{Reason: gone(err)})
 		return
 	}
-	release, ok := s.reserve(s.providers(a))
+	seat, ok := s.reserve(s.providers(a), nil)
 	if !ok {
 		s.wrapUp(l, calls.Over{Reason: calls.ConcurrencyLimit})
 		return
 	}
-	defer release()
+	defer seat.release()
+	l.seat = seat
 	s.place(l, a)
 }
 

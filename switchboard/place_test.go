@@ -97,7 +97,7 @@ func TestOrderedWithoutALine(t *testing.T) {
 	each(t, func(l *lab) {
 		l.dial = busyEverywhere
 		a := l.assistant("outbound", nil)
-		office := &Switchboard{Deps: l.Deps, using: map[string]int{}}
+		office := &Switchboard{Deps: l.Deps, seats: map[*seat]struct{}{}}
 		office.Dialer, office.Node = nil, "office"
 		c, err := office.Place(t.Context(), l.DB, Order{Owner: l.owner, Assistant: value.Ref{ID: int64(a.ID)}, Phone: "+491701234567"})
 		l.must(err)

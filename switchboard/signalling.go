@@ -27,6 +27,7 @@ func messages(list []lines.Message) []calls.Message {
 
 // at makes a leg the one whose signalling is told.
 func (l *live) at(leg lines.Leg) {
+	l.seat.at(leg)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.leg = leg

@@ -117,7 +117,7 @@ type Switchboard struct {
 	mu       sync.Mutex
 	live     map[calls.ID]*live
 	byUUID   map[string]*live
-	using    map[string]int // conversations by provider
+	seats    map[*seat]struct{}
 	draining bool
 }
 
@@ -126,6 +126,7 @@ type live struct {
 	call  calls.Call
 	ctx   context.Context
 	stop  context.CancelCauseFunc
+	seat  *seat        // of an outbound call; set before it is dialled
 	token string       // of a web call
 	cfg   voice.Config // both from prepare on
 	parts voice.Parts
@@ -147,7 +148,7 @@ func New(d Deps) *Switchboard {
 	if d.Log == nil {
 		d.Log = slog.Default()
 	}
-	s := &Switchboard{Deps: d, live: map[calls.ID]*live{}, byUUID: map[string]*live{}, using: map[string]int{}, began: time.Now(), waiting: make(chan assistants.ID, 16)}
+	s := &Switchboard{Deps: d, live: map[calls.ID]*live{}, byUUID: map[string]*live{}, seats: map[*seat]struct{}{}, began: time.Now(), waiting: make(chan assistants.ID, 16)}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
 	s.registerJobs()
 	return s

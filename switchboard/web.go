@@ -26,18 +26,18 @@ const connectTime = 20 * time.Second
 
 // Web takes a leg that a browser offered for an assistant: it records the call and holds the conversation beside.
 func (s *Switchboard) Web(ctx context.Context, a assistants.Assistant, leg lines.Leg, variables value.Scalars, requestID string) (WebCall, error) {
-	call, l, release, err := s.webCall(ctx, a, leg, variables, requestID)
+	call, l, seat, err := s.webCall(ctx, a, leg, variables, requestID)
 	if err != nil {
 		_ = leg.Reject(480)
 		return WebCall{}, err
 	}
 	l.token = rand.Text()
 	if !s.spawn(func() {
-		defer release()
+		defer seat.release()
 		defer s.forget(l)
 		s.answerWeb(l, leg, a)
 	}) {
-		release()
+		seat.release()
 		s.wrapUp(l, calls.Over{Reason: calls.ServerShutdown})
 		s.forget(l)
 		_ = leg.Reject(503)
@@ -46,12 +46,12 @@ func (s *Switchboard) Web(ctx context.Context, a assistants.Assistant, leg lines
 	return WebCall{call, l.token}, nil
 }
 
-func (s *Switchboard) webCall(ctx context.Context, a assistants.Assistant, leg lines.Leg, variables value.Scalars, requestID string) (calls.Call, *live, func(), error) {
+func (s *Switchboard) webCall(ctx context.Context, a assistants.Assistant, leg lines.Leg, variables value.Scalars, requestID string) (calls.Call, *live, *seat, error) {
 	none := calls.Call{}
 	if !s.Catalog.Supports(a.LanguageID, a.ModeOf()) {
 		return none, nil, nil, ErrLanguage
 	}
-	release, ok := s.reserve(s.providers(a))
+	seat, ok := s.reserve(s.providers(a), leg)
 	if !ok {
 		return none, nil, nil, errFull(s.most(s.providers(a)))
 	}
@@ -59,13 +59,13 @@ func (s *Switchboard) webCall(ctx context.Context, a assistants.Assistant, leg l
 		SignalID: leg.Info().SignalID, Node: s.Node, Lease: lease, Variables: variables, RequestID: requestID,
 		Snapshot: snapshot(a), Currency: s.Currency})
 	if err != nil {
-		release()
+		seat.release()
 		if fault.Is(err, fault.NeedsPayment) {
 			err = &fault.Fault{Kind: fault.Malformed, Message: "Your balance is too low. Top it up, then try again.", Cause: err}
 		}
 		return none, nil, nil, err
 	}
-	return call, s.begin(call, leg), release, nil
+	return call, s.begin(call, leg), seat, nil
 }
 
 func (s *Switchboard) answerWeb(l *live, leg lines.Leg, a assistants.Assistant) {

@@ -31,8 +31,7 @@ func (l *Leg) onRequest(req *sip.Request, tx sip.ServerTransaction, finish func(
 	l.rseq = max(l.rseq, seq)
 	switch req.Method {
 	case sip.BYE:
-		l.answerOnce(req, tx, finish, 200)
-		l.remoteBye()
+		l.remoteBye(func() { l.answerOnce(req, tx, finish, 200) })
 	case sip.INVITE:
 		l.onReinvite(req, tx, finish)
 	case sip.UPDATE:

@@ -292,14 +292,21 @@ func (l *Leg) hangup(end lines.End) {
 
 // finish makes the leg over for the program.
 func (l *Leg) finish(end lines.End) {
+	if l.ended(end) {
+		l.audio.close()
+	}
+}
+
+// ended says that the leg is over, before its audio is. It reports whether nobody had said so.
+func (l *Leg) ended(end lines.End) bool {
 	select {
 	case <-l.done:
-		return
+		return false
 	default:
 	}
 	l.end = end
 	close(l.done)
-	l.audio.close()
+	return true
 }
 
 // bye tells the far end and ends the goroutine; the answer is awaited elsewhere.
@@ -319,9 +326,13 @@ func (l *Leg) bye() {
 	}
 }
 
-// remoteBye is the far end hanging up.
-func (l *Leg) remoteBye() {
-	l.finish(lines.End{Remote: true})
+// remoteBye is the far end hanging up. The line is free before it hears so: it may call again at once.
+func (l *Leg) remoteBye(answer func()) {
+	fresh := l.ended(lines.End{Remote: true})
+	answer()
+	if fresh {
+		l.audio.close()
+	}
 	l.state = over
 }
 

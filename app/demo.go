@@ -2,12 +2,12 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"parley/accounts"
 	"parley/assistants"
 	"parley/catalog"
+	"parley/toolbox"
 	"parley/value"
 )
 
@@ -28,13 +28,11 @@ func (h *App) firstVisit(ctx context.Context, owner accounts.ID) error {
 		VoiceID: voice.ID, LanguageID: english, LLMModelID: value.Ptr(model), Timezone: "UTC",
 		InitialMessage: "Hello, this is Harbour Bikes. How can I help you?",
 		SystemPrompt:   demoPrompt, Record: true,
+		Tools: toolbox.Tools{{Type: "end_call", Spec: &toolbox.EndCall{Description: "Use when the matter is settled and goodbyes were said."}}},
 		PostCallSchema: []assistants.SchemaItem{
 			{Name: "topic", Type: "string", Description: "What the caller wanted"},
 			{Name: "call_back", Type: "bool", Description: "Whether the caller wants to be called back"},
 		},
-	}
-	if err := json.Unmarshal([]byte(`[{"type":"end_call"}]`), &f.Tools); err != nil {
-		return err
 	}
 	if _, _, err := h.Assistants.Create(ctx, owner, assistants.Change{Patch: value.Filled(f), By: assistants.By{Name: "parley"}}); err != nil {
 		return fmt.Errorf("demo assistant: %w", err)

@@ -3,6 +3,7 @@ package console_test
 import (
 	"fmt"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -111,4 +112,30 @@ func TestTalkByTyping(t *testing.T) {
 	b.Do(chromedp.SendKeys(chromedp.CSS("#typed"), "What are your opening hours?\r"))
 	b.Until(`document.querySelector('.lines')?.innerText.includes('from nine in the morning')`)
 	b.Complaints()
+}
+
+// A built-in tool is set up by a form that the schema of the server draws: its fields, its defaults, its errors.
+//
+// Contract: 4.4
+func TestToolForm(t *testing.T) {
+	s := open(t)
+	b := browsertest.New(t, []string{s.url})
+	b.Do(chromedp.Navigate(s.link))
+	b.Until(`location.pathname == '/console' && !!document.querySelector('nav.side')`)
+	id := s.Send("GET /user/assistants", "").Want(200).Text("0.id")
+	b.Open(s.url + "/console/assistants/" + id)
+	b.Click("Its tools")
+	b.Until(`document.querySelectorAll('option[value=call_transfer]').length == 1`)
+	b.Choose("Add a tool", "Call transfer")
+	b.Fill("Phone number", "030 1")
+	b.Click("Save")
+	b.Shows("The tools.1.phone_number field must be a valid E.164 phone number.")
+	b.Shot("tool-form")
+	b.Fill("Phone number", "+4930123456")
+	b.Click("Save")
+	b.Shows("Saved.")
+	if text := fmt.Sprint(s.Send("GET /user/assistant/"+id, "").Want(200)); !strings.Contains(text, "+4930123456") || !strings.Contains(text, "Use when the caller asks for a person") {
+		t.Error(text)
+	}
+	b.Check()
 }

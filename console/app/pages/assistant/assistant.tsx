@@ -19,6 +19,7 @@ import type { Assistant } from '../assistants'
 import { loadRefs, tabs, type Refs } from './fields'
 import { Test } from './test'
 import { Embed, CustomTools, Input } from './inputs'
+import { ToolForms } from './tools'
 import { Versions } from './versions'
 
 export function AssistantPage() {
@@ -40,7 +41,8 @@ function Editor({ was, refs, reload }: { was: Assistant; refs: Refs; reload: () 
   const [changes, change] = useState<Record<string, any>>({})
   const [errors, setErrors] = useState<Errors>({})
   const now = { ...was, ...changes }
-  const errorsAt = (t: string) => tabs[t]?.some(s => errors[s.key])
+  const fails = (t: string, bad: Errors) =>
+    tabs[t]?.some(s => bad[s.key]) || (t === 'Its tools' && Object.keys(bad).some(k => /^tools?(_ids)?(\.|$)/.test(k)))
   const save = async () => {
     try {
       const r = await put<{ warnings?: { field: string; message: string }[] }>(`/user/assistant/${was.id}`, changes)
@@ -49,7 +51,7 @@ function Editor({ was, refs, reload }: { was: Assistant; refs: Refs; reload: () 
     } catch (e) {
       const bad = errorsOf(e)
       setErrors(bad)
-      const first = Object.keys(tabs).find(t => tabs[t].some(s => bad[s.key]))
+      const first = Object.keys(tabs).find(t => fails(t, bad))
       if (first) setTab(first)
       say((e as Error).message, true)
     }
@@ -83,7 +85,7 @@ function Editor({ was, refs, reload }: { was: Assistant; refs: Refs; reload: () 
     >
       <div class="split">
         <div>
-          <Tabs names={names} now={tab} go={setTab} mark={t => !!errorsAt(t)} class="card">
+          <Tabs names={names} now={tab} go={setTab} mark={t => !!fails(t, errors)} class="card">
             {tabs[tab]?.map(s => (
               <Input
                 spec={s}
@@ -93,7 +95,10 @@ function Editor({ was, refs, reload }: { was: Assistant; refs: Refs; reload: () 
                 onInput={v => change(c => ({ ...c, [s.key]: v }))}
               />
             ))}
-            {tab === 'Tools' && (
+            {tab === 'Its tools' && (
+              <ToolForms value={now.tools ?? []} errors={errors} onInput={v => change(c => ({ ...c, tools: v }))} />
+            )}
+            {tab === 'Its tools' && (
               <CustomTools
                 refs={refs}
                 chosen={now.tool_ids ?? []}

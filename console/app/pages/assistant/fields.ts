@@ -174,7 +174,7 @@ export const tabs: Record<string, Spec[]> = {
     { key: 'end_call_on_voicemail', label: 'Hang up on voicemail', kind: 'switch' },
     { key: 'voice_mail_message', label: 'Message for voicemail', kind: 'text', null: true },
   ],
-  Tools: [{ key: 'tools', label: 'Built-in tools', kind: 'json', hint: 'A list such as [{"type":"end_call"}].' }],
+  'Its tools': [],
   Knowledge: [
     { key: 'knowledgebase_id', label: 'Knowledgebase', kind: (_, r) => named(r.bases), null: true },
     {

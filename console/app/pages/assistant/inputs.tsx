@@ -84,7 +84,7 @@ export function Input({
   }
 }
 
-function Json({
+export function Json({
   label,
   value,
   onInput,

@@ -187,7 +187,7 @@ func (c *Calls) Finish(ctx context.Context, tx *db.Tx, call Call) (Call, error) 
 // SetVariables keeps what was collected during the call, such as a booking.
 func (c *Calls) SetVariables(ctx context.Context, id ID, values ...value.Scalar) error {
 	return c.db.Do(ctx, func(tx *db.Tx) error {
-		call, err := c.ByID(ctx, tx, id)
+		call, err := one(ctx, tx, `id = $1 {{lock}}`, id)
 		if err != nil {
 			return err
 		}

@@ -24,7 +24,8 @@ type machine struct {
 	mu     sync.Mutex
 	closed bool
 	rt     wazero.Runtime // keeps compiled code on disk
-	spare  wazero.Runtime // does not: for code that the disk did not take
+	full   bool           // the disk did not take some, and rt is not asked again: it takes that code for complete
+	spare  wazero.Runtime // keeps none: for what is compiled from then on
 	code   map[string]compiled
 }
 
@@ -104,17 +105,21 @@ func (m *machine) compiled(name string, read func() ([]byte, error), hooks map[s
 // compile compiles a module. A disk that does not take the code, because it is full for instance, costs the next process
 // time and this one nothing.
 func (m *machine) compile(ctx context.Context, name string, wasm []byte) (compiled, error) {
-	code, err := m.rt.CompileModule(ctx, wasm)
-	if err == nil {
-		return compiled{code, m.rt}, nil
+	if !m.full {
+		code, err := m.rt.CompileModule(ctx, wasm)
+		if err == nil {
+			return compiled{code, m.rt}, nil
+		}
+		slog.Warn("compiled code not kept on disk", "module", name, "error", err)
+		m.full = true
 	}
-	slog.Warn("compiled code not kept on disk", "module", name, "error", err)
 	if m.spare == nil {
+		var err error
 		if m.spare, err = newRuntime(wazero.NewCompilationCache()); err != nil {
 			return compiled{}, err
 		}
 	}
-	code, err = m.spare.CompileModule(ctx, wasm)
+	code, err := m.spare.CompileModule(ctx, wasm)
 	return compiled{code, m.spare}, err
 }
 

@@ -20,8 +20,6 @@ var bare = map[string]string{
 	"lines/media/bench/engine.go": "a tool for measuring",
 	"lines/media/bench/load.go":   "a tool for measuring",
 	"sim/load/load.go":            "a tool for measuring",
-
-	"lines/web/leg.go": "tells the owner of a line that it is gone",
 }
 
 // A panic in a goroutine that nobody catches ends the process and every call with it, so goroutines are started by

@@ -13,6 +13,7 @@ import (
 
 	"parley/lines"
 	"parley/lines/media"
+	"parley/safe"
 )
 
 // Leg is one browser call.
@@ -151,11 +152,11 @@ func (l *Leg) finish(end lines.End) {
 	}
 	l.over, l.end = true, end
 	l.server.forget(l)
-	go func() { // pion calls changed from inside Close, which waits for it
+	safe.Go("end of a browser line", func() { // pion calls changed from inside Close, which waits for it
+		defer close(l.done)
+		defer l.free()
 		l.pc.Close()
-		l.free()
-		close(l.done)
-	}()
+	})
 }
 
 func (s *Server) forget(l *Leg) {

@@ -50,26 +50,27 @@ type place struct {
 }
 
 type walker struct {
-	t            *testing.T
-	packages     map[string]map[string]place // room → function → where
-	title        string
-	last         *place // the step before
-	name         string // of that step
-	queue        string // between that step and the next: what empties it
-	hops, queues int
-	walks        int
+	t         *testing.T
+	packages  map[string]map[string]place // room → function → where
+	title     string
+	last      *place // the step before
+	name      string // of that step
+	queue     string // between that step and the next: what empties it
+	functions int
+	queues    int
+	walks     int
 }
 
 func (w *walker) line(text string) string {
 	if strings.HasPrefix(text, "## ") {
-		w.title, w.last, w.queue, w.hops, w.queues = text, nil, "", 0, 0
+		w.title, w.last, w.queue, w.functions, w.queues = text, nil, "", 0, 0
 		return text
 	}
 	if walkEnd.MatchString(text) {
-		if w.walks++; w.hops < 3 {
-			w.t.Errorf("%s: %d hops are no walk", w.title, w.hops)
+		if w.walks++; w.functions < 3 {
+			w.t.Errorf("%s: %d functions are no walk", w.title, w.functions)
 		}
-		return fmt.Sprintf("%d hops, %s.", w.hops, plural(w.queues, "queue"))
+		return fmt.Sprintf("%s, %s.", plural(w.functions-1, "hop"), plural(w.queues, "queue"))
 	}
 	m := walkRow.FindStringSubmatch(text)
 	switch {
@@ -87,7 +88,7 @@ func (w *walker) line(text string) string {
 		w.t.Errorf("%s: %s has no %s", w.title, room, function)
 		return text
 	}
-	w.hops++
+	w.functions++
 	switch back := w.last; {
 	case w.queue != "":
 		w.last, w.name = &at, function
@@ -102,7 +103,7 @@ func (w *walker) line(text string) string {
 			line = n
 		}
 	}
-	return fmt.Sprintf("| %d | `%s` | `%s` | [%s:%d](../%s#L%d) | %s |", w.hops, room, function, path.Base(at.file), line, at.file, line, m[6])
+	return fmt.Sprintf("| %d | `%s` | `%s` | [%s:%d](../%s#L%d) | %s |", w.functions, room, function, path.Base(at.file), line, at.file, line, m[6])
 }
 
 // calls checks that the step before names what comes now.

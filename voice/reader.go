@@ -133,7 +133,9 @@ func (r *reader) read(wake context.Context) error {
 	}
 	r.forget()
 	if r.to != nil {
-		r.give(r.frame)
+		if err := safe.Do("transcriber", func() error { return r.to.Write(r.frame) }); err != nil {
+			r.lose(err)
+		}
 	}
 	r.tones(r.frame)
 	return nil
@@ -149,14 +151,6 @@ func (r *reader) forget() {
 		r.past = r.past[over:]
 	}
 	r.owed = min(r.owed, len(r.past))
-}
-
-// give writes a frame to the transcriber.
-func (r *reader) give(frame []int16) {
-	to := r.to
-	if err := safe.Do("transcriber", func() error { return to.Write(frame) }); err != nil {
-		r.lose(err)
-	}
 }
 
 // lose tells the owner of a transcriber that failed.
@@ -211,10 +205,16 @@ func (r *reader) take(o order) {
 		return
 	}
 	r.to, r.opening = o.to, false
-	for frame := range slices.Chunk(r.past[len(r.past)-r.owed:], cap(r.frame)) {
-		if r.to != nil {
-			r.give(frame)
+	err := safe.Do("transcriber", func() error {
+		for frame := range slices.Chunk(r.past[len(r.past)-r.owed:], cap(r.frame)) {
+			if err := o.to.Write(frame); err != nil {
+				return err
+			}
 		}
+		return nil
+	})
+	if err != nil {
+		r.lose(err)
 	}
 	r.owed = 0
 	r.forget()

@@ -139,33 +139,22 @@ func (q *speech) wake() {
 	}
 }
 
-// play queues pcm, waiting for room; clear makes it give up the rest.
-func (q *speech) play(ctx context.Context, pcm []int16, over <-chan struct{}) (start int64, err error) {
-	q.mu.Lock()
-	start = q.written.Load() - q.cleared.Load()
-	clears := q.clears
-	for {
-		pcm = pcm[q.put(pcm):]
-		if len(pcm) == 0 {
-			q.mu.Unlock()
-			return start, nil
-		}
-		q.waiting.Store(true)
-		q.mu.Unlock()
-		select {
-		case <-q.room:
-		case <-ctx.Done():
-			return start, context.Cause(ctx)
-		case <-over:
-			return start, io.EOF
-		}
-		q.mu.Lock()
-		q.waiting.Store(false)
-		if q.clears != clears {
-			q.mu.Unlock()
-			return start, nil
-		}
+// wait lets go of mu until there is room or somebody cleared.
+func (q *speech) wait(ctx context.Context, over <-chan struct{}) (err error) {
+	q.waiting.Store(true)
+	q.mu.Unlock()
+	select {
+	case <-q.room:
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	case <-over:
+		err = io.EOF
 	}
+	q.mu.Lock()
+	if err == nil {
+		q.waiting.Store(false)
+	}
+	return err
 }
 
 // put copies what fits. Under mu.

@@ -24,51 +24,47 @@ type sender struct {
 	nextRTCP time.Time
 }
 
-// send makes and sends this turn's packet.
+// send makes and sends this turn's packet: a key's, or sound.
 func (s *Stream) send(p *pacer, now time.Time) {
-	frame := p.pcm[:s.rate/50]
+	o, frame := &s.out, p.pcm[:s.rate/50]
 	if !s.cfg.Direction.sends() {
 		s.tapOurs(p, silence[:len(frame)])
 		return
 	}
-	if !s.out.pressing && len(s.digits) > 0 {
-		s.out.press, s.out.pressing = rtp.NewPress(<-s.digits, s.out.header.Timestamp)
+	if !o.pressing && len(s.digits) > 0 {
+		o.press, o.pressing = rtp.NewPress(<-s.digits, o.header.Timestamp)
 	}
-	n := 0
-	if !s.out.pressing {
+	var h rtp.Header
+	n, size := 0, 0
+	if o.pressing {
+		h, size = s.pressed(p)
+	} else {
 		n = s.speak(frame, now)
-	} else if s.sendPress(p) {
-		s.tapOurs(p, silence[:len(frame)])
-		return
 	}
 	clear(frame[n:])
-	if b := s.bridge.Load(); b != nil {
+	if b := s.bridge.Load(); b != nil && size == 0 {
 		b.mix(frame)
 	}
 	s.tapOurs(p, frame)
-	size := s.line.encode(p.packet[rtp.HeaderLen:], frame)
-	s.out.header.PayloadType = s.cfg.PayloadType
-	s.out.header.Marker = !s.out.begun
-	if size > 0 {
-		s.sendPacket(p, s.out.header, size)
+	if size == 0 {
+		o.header.PayloadType, o.header.Marker = s.cfg.PayloadType, !o.begun
+		h, size = o.header, s.line.encode(p.packet[rtp.HeaderLen:], frame)
 	}
-	s.out.header.Timestamp += s.step()
+	if size > 0 {
+		h.Put(p.packet[:])
+		o.header.Sequence++
+		o.begun = true
+		if s.socket.send(p.packet[:rtp.HeaderLen+size]) == nil {
+			o.packets++
+			o.octets += uint32(size)
+			s.count.sent.Add(1)
+		}
+	}
+	o.header.Timestamp += s.step()
 }
 
 // step is the number of RTP timestamp units in 20 ms.
 func (s *Stream) step() uint32 { return uint32(s.cfg.Codec.Clock() / 50) }
-
-func (s *Stream) sendPacket(p *pacer, h rtp.Header, size int) {
-	h.Put(p.packet[:])
-	s.out.header.Sequence++
-	s.out.begun = true
-	if s.socket.send(p.packet[:rtp.HeaderLen+size]) != nil {
-		return
-	}
-	s.out.packets++
-	s.out.octets += uint32(size)
-	s.count.sent.Add(1)
-}
 
 // speak takes queued speech and tells of its beginning and end.
 func (s *Stream) speak(frame []int16, now time.Time) int {
@@ -93,20 +89,17 @@ func (s *Stream) speak(frame []int16, now time.Time) int {
 	return t.n
 }
 
-// sendPress goes on with a key. It is false in the gap behind the key, which carries silence.
-func (s *Stream) sendPress(p *pacer) bool {
-	step := uint32(s.cfg.DTMFClock / 50)
-	e, timestamp, marker, send, over := s.out.press.Step(step)
+// pressed goes on with a key: the header and the size of its packet, which is 0 in the gap behind the key.
+func (s *Stream) pressed(p *pacer) (h rtp.Header, size int) {
+	e, timestamp, marker, send, over := s.out.press.Step(uint32(s.cfg.DTMFClock / 50))
 	s.out.pressing = !over
 	if !send || s.cfg.DTMFPayload == 0 {
-		return false
+		return h, 0
 	}
 	e.Put(p.packet[rtp.HeaderLen:])
-	h := s.out.header
+	h = s.out.header
 	h.PayloadType, h.Timestamp, h.Marker = s.cfg.DTMFPayload, timestamp, marker
-	s.sendPacket(p, h, rtp.EventLen)
-	s.out.header.Timestamp += s.step()
-	return true
+	return h, rtp.EventLen
 }
 
 // report sends RTCP when it is due, or the BYE.

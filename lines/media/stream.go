@@ -129,12 +129,21 @@ func (s *Stream) Play(ctx context.Context, pcm []int16) (start int64, err error)
 	case <-s.over:
 		return 0, io.EOF
 	default:
-		start, err = s.speech.play(ctx, pcm, s.over)
-		if s.hurried.CompareAndSwap(false, true) {
-			s.pacer.suggest(command{stream: s, hurry: true})
-		}
-		return start, err
 	}
+	q := &s.speech
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	start = q.written.Load() - q.cleared.Load()
+	pcm = pcm[q.put(pcm):]
+	if s.hurried.CompareAndSwap(false, true) {
+		s.pacer.suggest(command{stream: s, hurry: true})
+	}
+	for clears := q.clears; len(pcm) > 0; pcm = pcm[q.put(pcm):] {
+		if err := q.wait(ctx, s.over); err != nil || q.clears != clears {
+			return start, err
+		}
+	}
+	return start, nil
 }
 
 // Clear implements lines.Media.

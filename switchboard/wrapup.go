@@ -38,34 +38,16 @@ func (s *Switchboard) later(ctx context.Context, tx *db.Tx, id calls.ID) error {
 // away that does not count, unless the process stops.
 const lastTries = 10
 
-// wrapUp closes the record and settles the call or queues what follows, in one transaction. The record of a call is not
-// given up because the database is away, however long that takes.
+// wrapUp closes the record, and settles the call or queues what follows, in one transaction. A call that nobody answered
+// leaves nothing to find out: when o says so it is settled in the same transaction, at the first try.
 func (s *Switchboard) wrapUp(l *live, o calls.Over, events ...calls.Event) {
 	if o.At.IsZero() {
 		o.At = time.Now()
 	}
 	o.Log = events
-	for try, first := 1, true; ; first = false {
+	ctx := context.Background()
+	s.insist(l, func(tx *db.Tx, first bool) error {
 		o.Settled = first
-		err := s.conclude(context.Background(), l, o)
-		if err == nil || errors.Is(err, db.ErrNone) { // ended by somebody else: the reaper, another process
-			return
-		}
-		s.Log.Error("end of call not recorded", "call", l.call.ID, "error", err)
-		if try == lastTries {
-			return // the reaper will find it
-		}
-		if !db.Away(err) || s.ctx.Err() != nil {
-			try++
-		}
-		time.Sleep(time.Duration(try-1)*200*time.Millisecond + time.Second/5)
-	}
-}
-
-// conclude is one try of wrapUp. A call that nobody answered leaves nothing to find out: when o says so it is settled in
-// the same transaction.
-func (s *Switchboard) conclude(ctx context.Context, l *live, o calls.Over) error {
-	return s.DB.Do(ctx, func(tx *db.Tx) error {
 		call, err := s.Calls.End(ctx, tx, l.call.ID, o)
 		if err != nil {
 			return err
@@ -78,4 +60,23 @@ func (s *Switchboard) conclude(ctx context.Context, l *live, o calls.Over) error
 		}
 		return s.later(ctx, tx, call.ID)
 	})
+}
+
+// insist runs the transaction that ends a call until it is committed. The record of a call is not given up because the
+// database is away, however long that takes.
+func (s *Switchboard) insist(l *live, end func(tx *db.Tx, first bool) error) {
+	for try, first := 1, true; ; first = false {
+		err := s.DB.Do(context.Background(), func(tx *db.Tx) error { return end(tx, first) })
+		if err == nil || errors.Is(err, db.ErrNone) { // ended by somebody else: the reaper, another process
+			return
+		}
+		s.Log.Error("end of call not recorded", "call", l.call.ID, "error", err)
+		if try == lastTries {
+			return // the reaper will find it
+		}
+		if !db.Away(err) || s.ctx.Err() != nil {
+			try++
+		}
+		time.Sleep(time.Duration(try-1)*200*time.Millisecond + time.Second/5)
+	}
 }

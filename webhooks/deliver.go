@@ -48,7 +48,7 @@ func (s *Webhooks) serve(ctx context.Context, job jobs.Job) error {
 				busy[d.ID] = true
 				safe.Go("delivery", func() {
 					defer func() { done <- d.ID }()
-					if err := s.try(ctx, d); err != nil && ctx.Err() == nil {
+					if _, err := s.deliver(ctx, d, false); err != nil && ctx.Err() == nil {
 						slog.ErrorContext(ctx, "delivery not recorded", "delivery", d.ID, "err", err)
 					}
 				})
@@ -82,40 +82,50 @@ func (s *Webhooks) rest(ctx context.Context, host string) error {
 	return jobs.Snooze(next.Time())
 }
 
-// try makes one request and records what came of it.
-func (s *Webhooks) try(ctx context.Context, d Delivery) error {
+// deliver makes one request and records what came of it. A last one is not made again.
+func (s *Webhooks) deliver(ctx context.Context, d Delivery, last bool) (Attempt, error) {
 	secrets, err := s.secrets(ctx, s.db, d.scope)
 	if err != nil {
-		return err
+		return Attempt{}, err
 	}
 	a := Attempt{At: s.db.Now()}
 	began := time.Now()
-	a.Status, a.Response, err = s.post(ctx, d, a.At, secrets)
-	if ctx.Err() != nil {
-		return ctx.Err() // stopped in the middle: nobody knows, so it is tried again
+	var res *http.Response
+	r, err := d.request(ctx, a.At, secrets)
+	if err == nil {
+		res, err = s.client.Do(r)
+	}
+	if err == nil {
+		a.Status, a.Response, err = read(res)
 	}
 	a.Duration = time.Since(began)
-	refused := errors.Is(err, ssrf.ErrRefused)
+	switch {
+	case last:
+		ctx = context.WithoutCancel(ctx)
+	case ctx.Err() != nil:
+		return a, ctx.Err() // stopped in the middle: nobody knows, so it is tried again
+	}
 	if err != nil {
 		a.Error = plainly(err)
 	}
-	return s.record(ctx, d, a, !refused && worthRetry(d.Event, a.Status))
+	return a, s.record(ctx, d, a, !last && !errors.Is(err, ssrf.ErrRefused) && worthRetry(d.Event, a.Status))
 }
 
-// post sends the delivery and reads what is kept of the answer.
-func (s *Webhooks) post(ctx context.Context, d Delivery, at time.Time, secrets []string) (status int, answer string, err error) {
+// request is the delivery, made at a moment.
+func (d Delivery) request(ctx context.Context, at time.Time, secrets []string) (*http.Request, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, d.URL, strings.NewReader(d.Body))
 	if err != nil {
-		return 0, "", err
+		return nil, err
 	}
 	if r.Header, err = d.headers(at, secrets); err != nil {
-		return 0, "", err
+		return nil, err
 	}
 	r.Header["Idempotency-Key"] = []string{} // not sent: lets the client try anew when a kept connection turns out to be dead
-	res, err := s.client.Do(r)
-	if err != nil {
-		return 0, "", err
-	}
+	return r, nil
+}
+
+// read is what is kept of an answer.
+func read(res *http.Response) (status int, answer string, err error) {
 	defer res.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(res.Body, kept))
 	if err != nil && len(b) < kept {
@@ -202,20 +212,9 @@ func (s *Webhooks) Try(ctx context.Context, e Event) (Trial, error) {
 	if err != nil {
 		return Trial{}, err
 	}
-	secrets, err := s.secrets(ctx, s.db, d.scope)
-	if err != nil {
-		return Trial{}, err
-	}
-	a := Attempt{At: s.db.Now()}
-	began := time.Now()
-	a.Status, a.Response, err = s.post(ctx, d, a.At, secrets)
-	a.Duration = time.Since(began)
-	if err != nil {
-		a.Error = plainly(err)
-	}
-	out := Trial{a.Status/100 == 2, a.Status, a.Response}
+	a, err := s.deliver(ctx, d, true)
 	if a.Status == 0 {
-		out.Body = a.Error
+		a.Response = a.Error
 	}
-	return out, s.record(context.WithoutCancel(ctx), d, a, false)
+	return Trial{a.Status/100 == 2, a.Status, a.Response}, err
 }

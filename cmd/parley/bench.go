@@ -112,6 +112,7 @@ func (b *bench) serve(ctx context.Context, cfg *config.Config, keep bool) (err e
 	}
 	cfg.Database.URL, cfg.Blobs.URL, cfg.Roles = "", "", []string{"all"}
 	cfg.Simulator.Enabled, cfg.WebRTC.Listen, cfg.Sections = "false", "udp://127.0.0.1:0", nil
+	cfg.Telephony.AllowCIDRs = []string{"127.0.0.0/8"} // the desk's line is here
 	cfg.Billing.Enforce, cfg.Plan.Default.ParallelPerAccount = false, 1e6
 	s, err := assemble(ctx, cfg, b)
 	if err != nil {
@@ -146,7 +147,8 @@ func (b *bench) desk(ctx context.Context, h *app.App) (numbers.Trunk, error) {
 	}
 	line, err := h.Numbers.CreateTrunk(ctx, owner.ID, numbers.TrunkChange{
 		Form: value.Some("extension"), Number: value.Some("1000"), Username: value.Some("bench"), Password: value.Some("bench"),
-		Address: value.Some("127.0.0.1"), Format: value.Some("+e164"), Auth: value.Some("ip"), Country: value.Some("US")})
+		Address: value.Some("127.0.0.1"), Format: value.Some("+e164"), Auth: value.Some("ip"), Country: value.Some("US"),
+		Allowed: value.Some([]string{"127.0.0.1"})})
 	if err != nil {
 		return line, err
 	}

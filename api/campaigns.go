@@ -2,9 +2,7 @@ package api
 
 import (
 	"context"
-	"slices"
 
-	"parley/accounts"
 	"parley/campaigns"
 	"parley/db"
 	"parley/fault"
@@ -14,21 +12,8 @@ import (
 
 // campaignIn is the body of creation and change.
 type campaignIn struct {
-	ID           int64                `path:"id"`
-	Name         value.Opt[string]    `json:"name" rule:"max=255"`
-	Assistant    value.Opt[value.Ref] `json:"assistant_id"`
-	Timezone     value.Opt[string]    `json:"timezone" rule:"timezone"`
-	MaxParallel  value.Opt[int64]     `json:"max_calls_in_parallel"`
-	Start        value.Opt[string]    `json:"allowed_hours_start_time" rule:"clock"`
-	End          value.Opt[string]    `json:"allowed_hours_end_time" rule:"clock different=allowed_hours_start_time"`
-	Days         value.Opt[[]string]  `json:"allowed_days" rule:"min=1 distinct" each:"oneof=monday|tuesday|wednesday|thursday|friday|saturday|sunday"`
-	MaxRetries   value.Opt[int64]     `json:"max_retries" rule:"min=1 max=5"`
-	Interval     value.Opt[int64]     `json:"retry_interval" rule:"min=10 max=4320"`
-	Voicemail    value.Opt[bool]      `json:"retry_on_voicemail"`
-	GoalMissed   value.Opt[bool]      `json:"retry_on_goal_incomplete"`
-	GoalVariable value.Opt[string]    `json:"goal_completion_variable" rule:"max=255 null"`
-	Complete     value.Opt[bool]      `json:"mark_complete_when_no_leads"`
-	Numbers      value.Opt[[]int64]   `json:"phone_number_ids" rule:"distinct"`
+	ID int64 `path:"id"`
+	campaigns.Change
 }
 
 type campaignOut struct {
@@ -70,138 +55,17 @@ type campaignSaved struct {
 }
 
 func (a *API) createCampaign(ctx context.Context, in *campaignIn) (campaignSaved, error) {
-	me := owner(ctx)
-	c, err := a.Campaigns.Create(ctx, int64(me), func(tx *db.Tx) (campaigns.Settings, error) {
-		account, err := a.Accounts.Get(ctx, tx, me)
-		if err != nil {
-			return campaigns.Settings{}, err
-		}
-		s := newCampaign
-		s.Timezone, s.MaxParallel = account.Timezone, min(s.MaxParallel, int(parallelCeiling(a.Accounts.PlanOf(account))))
-		return a.judgeCampaign(ctx, tx, in, s)
+	me := int64(owner(ctx))
+	c, err := a.Campaigns.Create(ctx, me, func(tx *db.Tx) (campaigns.Settings, error) {
+		return a.Campaigns.New(ctx, tx, me, in.Change, wire.Failed(ctx))
 	})
 	return campaignSaved{"The new campaign was saved as a draft.", campaignOf(c, campaigns.Counts{})}, err
 }
 
-// newCampaign is a campaign of which only name and assistant were said; its time zone is the account's.
-var newCampaign = campaigns.Settings{
-	MaxParallel: 3, Start: "00:00", End: "23:59", MaxRetries: 3, RetryInterval: 60, CompleteWhenDone: true,
-	Days: []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"},
-}
-
-// Meant is what a new campaign of this input is.
-func (in *campaignIn) Meant() any {
-	s := newCampaign
-	in.over(&s)
-	return struct {
-		Of       value.Opt[value.Ref]
-		Settings campaigns.Settings
-	}{in.Assistant, s}
-}
-
-// over puts what was sent into the settings.
-func (in *campaignIn) over(s *campaigns.Settings) {
-	s.Name, s.Timezone = in.Name.Or(s.Name), in.Timezone.Or(s.Timezone)
-	s.MaxParallel = int(in.MaxParallel.Or(int64(s.MaxParallel)))
-	s.Start, s.End, s.Days = in.Start.Or(s.Start), in.End.Or(s.End), in.Days.Or(s.Days)
-	s.MaxRetries, s.RetryInterval = int(in.MaxRetries.Or(int64(s.MaxRetries))), int(in.Interval.Or(int64(s.RetryInterval)))
-	s.RetryVoicemail, s.RetryGoal, s.CompleteWhenDone = in.Voicemail.Or(s.RetryVoicemail), in.GoalMissed.Or(s.RetryGoal), in.Complete.Or(s.CompleteWhenDone)
-	s.NumberIDs = in.Numbers.Or(s.NumberIDs)
-	if in.GoalVariable.Set {
-		s.GoalVariable = in.GoalVariable.Ptr()
-	}
-}
-
-// judgeCampaign is the settings after the change, or everything that is wrong with it: the tags, and what they cannot know:
-// the plan, the other end of the hours, the account's numbers, the schema. An unknown assistant is a 404, which comes after
-// every 422.
-func (a *API) judgeCampaign(ctx context.Context, tx *db.Tx, in *campaignIn, s campaigns.Settings) (campaigns.Settings, error) {
-	bad, err := a.checkParallel(ctx, tx, in)
-	if err != nil {
-		return s, err
-	}
-	bad = append(wire.Failed(ctx), bad...)
-	if start, end := in.Start.Or(s.Start), in.End.Or(s.End); start == end && in.Start.Set != in.End.Set {
-		bad = append(bad, fault.Bad("allowed_hours_end_time", "different", "allowed hours start time"))
-	}
-	chosen, err := a.chosenAssistant(ctx, tx, in, s.AssistantID)
-	missing := fault.Is(err, fault.NotFound)
-	if err != nil && !missing {
-		return s, err
-	}
-	if in.GoalVariable.Has() && !missing && !slices.Contains(chosen.GoalNames, in.GoalVariable.V) {
-		bad = append(bad, fault.Bad("goal_completion_variable", "in"))
-	}
-	for i, id := range in.Numbers.V {
-		ok, err := a.Campaigns.MayCallFrom(ctx, tx, int64(owner(ctx)), id)
-		if err != nil {
-			return s, err
-		}
-		if !ok {
-			bad = append(bad, fault.Bad("phone_number_ids."+itoa(int64(i)), "in"))
-		}
-	}
-	if err := fault.Input(bad...); err != nil {
-		return s, err
-	}
-	if missing {
-		return s, err
-	}
-	if in.Assistant.Has() {
-		s.AssistantID = chosen.ID
-	}
-	in.over(&s)
-	return s, nil
-}
-
-// checkParallel holds the calls at once against the plan's ceiling.
-func (a *API) checkParallel(ctx context.Context, tx *db.Tx, in *campaignIn) (bad []fault.Field, err error) {
-	plan, err := a.Accounts.Plan(ctx, tx, owner(ctx))
-	if err != nil {
-		return nil, err
-	}
-	ceiling := parallelCeiling(plan)
-	if n := in.MaxParallel; n.Has() && (n.V < 1 || n.V > ceiling) {
-		bad = append(bad, fault.Bad("max_calls_in_parallel", "between.number", "1", itoa(ceiling)))
-	}
-	return bad, nil
-}
-
-// parallelCeiling is how many calls at once a plan lets a campaign have.
-func parallelCeiling(plan accounts.Plan) int64 {
-	if plan.ParallelPerCampaign < 1 {
-		return 10
-	}
-	return min(10, plan.ParallelPerCampaign)
-}
-
-// chosenAssistant is the assistant that is to call, where the change depends on it: the one it names, else the present one.
-func (a *API) chosenAssistant(ctx context.Context, tx *db.Tx, in *campaignIn, now int64) (campaigns.Assistant, error) {
-	if !in.Assistant.Has() && !in.GoalVariable.Has() {
-		return campaigns.Assistant{}, nil
-	}
-	none := fault.New(fault.NotFound, "", "No outbound assistant with this id exists in your account.")
-	me := owner(ctx)
-	if in.Assistant.Has() {
-		found, err := a.Assistants.Get(ctx, tx, me, in.Assistant.V)
-		if err != nil {
-			if fault.Is(err, fault.NotFound) {
-				err = none
-			}
-			return campaigns.Assistant{}, err
-		}
-		now = int64(found.ID)
-	}
-	chosen, err := a.Campaigns.Assistant(ctx, tx, int64(me), now)
-	if fault.Is(err, fault.NotFound) || err == nil && !chosen.Outbound {
-		return chosen, none
-	}
-	return chosen, err
-}
-
 func (a *API) updateCampaign(ctx context.Context, in *campaignIn) (campaignSaved, error) {
-	c, err := a.Campaigns.Update(ctx, int64(owner(ctx)), campaigns.ID(in.ID), func(tx *db.Tx, s campaigns.Settings) (campaigns.Settings, error) {
-		return a.judgeCampaign(ctx, tx, in, s)
+	me := int64(owner(ctx))
+	c, err := a.Campaigns.Update(ctx, me, campaigns.ID(in.ID), func(tx *db.Tx, s campaigns.Settings) (campaigns.Settings, error) {
+		return a.Campaigns.Changed(ctx, tx, me, in.Change, s, wire.Failed(ctx))
 	})
 	if err != nil {
 		return campaignSaved{}, err

@@ -12,7 +12,6 @@ import (
 	"parley/db"
 	"parley/fault"
 	"parley/jobs"
-	"parley/numbers"
 	"parley/switchboard"
 	"parley/value"
 )
@@ -107,13 +106,13 @@ func (w campaignWorld) Blocked(ctx context.Context, q db.Q, owner int64, phones 
 }
 
 // ForCampaign is what a campaign must know of its assistant.
-func (w campaignWorld) ForCampaign(ctx context.Context, q db.Q, owner, id int64) (campaigns.Assistant, error) {
-	a, err := w.h.Assistants.Get(ctx, q, accounts.ID(owner), value.Ref{ID: id})
+func (w campaignWorld) ForCampaign(ctx context.Context, q db.Q, owner int64, ref value.Ref) (campaigns.Assistant, error) {
+	a, err := w.h.Assistants.Get(ctx, q, accounts.ID(owner), ref)
 	if err != nil {
 		return campaigns.Assistant{}, err
 	}
 	_, canCall, err := callNumbers(w).Caller(ctx, q, accounts.ID(owner), value.Or(a.PhoneNumberID, 0))
-	out := campaigns.Assistant{ID: id, Outbound: a.Type == assistants.Outbound, Paused: a.Paused, CanCall: canCall}
+	out := campaigns.Assistant{ID: int64(a.ID), Outbound: a.Type == assistants.Outbound, Paused: a.Paused, CanCall: canCall}
 	for _, item := range a.PostCallSchema {
 		if item.Type == "bool" {
 			out.GoalNames = append(out.GoalNames, item.Name)
@@ -132,8 +131,18 @@ func (w campaignWorld) Positive(ctx context.Context, q db.Q, owner int64) (bool,
 	return w.h.Billing.Positive(ctx, q, accounts.ID(owner))
 }
 
-// MayCallFrom reports whether a number of the owner can be shown to those called.
-func (w campaignWorld) MayCallFrom(ctx context.Context, q db.Q, owner, number int64) (bool, error) {
-	_, err := w.h.Numbers.Get(ctx, q, accounts.ID(owner), numbers.ID(number))
-	return known(err), missing(err)
+// Own are those of the numbers that the account can show to whom it calls.
+func (w campaignWorld) Own(ctx context.Context, q db.Q, owner int64, ids []int64) ([]int64, error) {
+	all, err := w.h.Numbers.Of(ctx, q, accounts.ID(owner), ids)
+	own := make([]int64, len(all))
+	for i, n := range all {
+		own[i] = int64(n.ID)
+	}
+	return own, err
+}
+
+// Terms are what the account and its plan say of campaigns.
+func (w campaignWorld) Terms(ctx context.Context, q db.Q, owner int64) (campaigns.Terms, error) {
+	a, err := w.h.Accounts.Get(ctx, q, accounts.ID(owner))
+	return campaigns.Terms{Timezone: a.Timezone, MostParallel: w.h.Accounts.PlanOf(a).ParallelPerCampaign}, err
 }

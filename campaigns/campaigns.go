@@ -62,12 +62,13 @@ type Assistant struct {
 
 // Numbers knows what an account may call from.
 type Numbers interface {
-	MayCallFrom(ctx context.Context, q db.Q, owner, number int64) (bool, error)
+	// Own are those of the numbers that can be shown to whom the account calls.
+	Own(ctx context.Context, q db.Q, owner int64, ids []int64) ([]int64, error)
 }
 
 // Assistants looks assistants up; an unknown or foreign one is a fault.NotFound.
 type Assistants interface {
-	ForCampaign(ctx context.Context, q db.Q, owner, id int64) (Assistant, error)
+	ForCampaign(ctx context.Context, q db.Q, owner int64, ref value.Ref) (Assistant, error)
 	// Activate marks a new assistant as used.
 	Activate(ctx context.Context, tx *db.Tx, id int64) error
 }
@@ -78,6 +79,13 @@ type Funds interface {
 	// MostCampaigns is nil when there is no limit. Others that ask wait until the transaction ends, so that two creations
 	// cannot both count themselves in.
 	MostCampaigns(ctx context.Context, tx *db.Tx, owner int64) (*int64, error)
+	Terms(ctx context.Context, q db.Q, owner int64) (Terms, error)
+}
+
+// Terms are what an account's campaigns begin with and are bound to.
+type Terms struct {
+	Timezone     string // IANA
+	MostParallel int64  // calls at once of one campaign; below 1 = no limit of the plan's
 }
 
 // Campaigns is the room.
@@ -96,16 +104,6 @@ func New(d *db.DB, caller Caller, assistants Assistants, funds Funds, numbers Nu
 		changed = func(int64, ID) {}
 	}
 	return &Campaigns{db: d, caller: caller, assistants: assistants, funds: funds, numbers: numbers, changed: changed}
-}
-
-// MayCallFrom reports whether a number of the owner can be shown to those called.
-func (c *Campaigns) MayCallFrom(ctx context.Context, q db.Q, owner, number int64) (bool, error) {
-	return c.numbers.MayCallFrom(ctx, q, owner, number)
-}
-
-// Assistant is what the room knows of an assistant of the owner.
-func (c *Campaigns) Assistant(ctx context.Context, q db.Q, owner, id int64) (Assistant, error) {
-	return c.assistants.ForCampaign(ctx, q, owner, id)
 }
 
 // Create stores a draft with the settings that judge lets through.
@@ -226,7 +224,7 @@ func (c *Campaigns) startable(ctx context.Context, tx *db.Tx, one Campaign) erro
 	if one.Assistant == nil {
 		return refuse(one, "Assistant is inactive.")
 	}
-	a, err := c.assistants.ForCampaign(ctx, tx, one.Owner, *one.Assistant)
+	a, err := c.assistants.ForCampaign(ctx, tx, one.Owner, value.Ref{ID: *one.Assistant})
 	switch {
 	case fault.Is(err, fault.NotFound): // deleted
 		return refuse(one, "Assistant is inactive.")

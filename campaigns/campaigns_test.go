@@ -28,6 +28,7 @@ type world struct {
 	refuse  error
 	blocked map[string]bool
 	hungUp  []ID
+	looks   int // at the account's numbers
 	asst    Assistant
 }
 
@@ -61,14 +62,18 @@ func (w *world) HangUp(_ context.Context, id ID) error            { w.hungUp = a
 func (w *world) Blocked(_ context.Context, _ db.Q, _ int64, phones []string) (map[string]bool, error) {
 	return w.blocked, nil
 }
-func (w *world) ForCampaign(context.Context, db.Q, int64, int64) (Assistant, error) {
+func (w *world) ForCampaign(context.Context, db.Q, int64, value.Ref) (Assistant, error) {
 	return w.asst, nil
 }
-func (w *world) Activate(context.Context, *db.Tx, int64) error                 { return nil }
-func (w *world) MayCallFrom(context.Context, db.Q, int64, int64) (bool, error) { return true, nil }
-func (w *world) MostCampaigns(context.Context, *db.Tx, int64) (*int64, error)  { return nil, nil }
-func (w *world) judge(*db.Tx) (Settings, error)                                { return w.settings(), nil }
-func (w *world) Positive(context.Context, db.Q, int64) (bool, error)           { return w.funds, nil }
+func (w *world) Activate(context.Context, *db.Tx, int64) error { return nil }
+func (w *world) Own(_ context.Context, _ db.Q, _ int64, ids []int64) ([]int64, error) {
+	w.looks++
+	return ids[1:], nil
+}
+func (w *world) Terms(context.Context, db.Q, int64) (Terms, error)            { return Terms{"UTC", 5}, nil }
+func (w *world) MostCampaigns(context.Context, *db.Tx, int64) (*int64, error) { return nil, nil }
+func (w *world) judge(*db.Tx) (Settings, error)                               { return w.settings(), nil }
+func (w *world) Positive(context.Context, db.Q, int64) (bool, error)          { return w.funds, nil }
 
 var always = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 

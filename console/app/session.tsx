@@ -3,17 +3,9 @@ import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { post } from './api'
 import { Text } from './ui'
+import type { Schemas } from '../openapi'
 
-export type Account = {
-  id: number
-  name: string
-  email: string
-  total_balance: number
-  available_balance: number
-  balance_unit: string
-  currency: string
-  timezone: string
-}
+export type Account = Schemas['me']
 export const account = signal<Account | null>(null)
 
 export function Welcome({ onSignedIn }: { onSignedIn: () => void }) {

@@ -17,18 +17,11 @@ import {
   type Errors,
 } from '../ui'
 import type { PageOf } from './calls'
+import type { Schemas } from '../../openapi'
 
-export type Assistant = Record<string, any> & {
-  id: number
-  uuid: string
-  name: string
-  type: string
-  mode: string
-  status: string
-  updated_at: string
-}
+export type Assistant = Schemas['Record']
 export type Named = { id: number; name: string }
-export type Voice = Named & { language_id: number; gender: string; preview_url: string | null; modes: string[] }
+export type Voice = Schemas['voiceOut']
 
 export function Assistants() {
   const [open, setOpen] = useState(false)

@@ -1,37 +1,9 @@
 import { useState } from 'preact/hooks'
 import { get } from '../api'
 import { Badge, Choice, Empty, Loaded, Page, Pager, seconds, Text, useEvents, useLoad, when } from '../ui'
+import type { Schemas } from '../../openapi'
 
-export type CallRecord = {
-  id: number
-  uuid: string
-  assistant_id: number | null
-  assistant_name: string
-  campaign_id: number | null
-  campaign_name: string | null
-  type: string
-  duration: number
-  status: string
-  assistant_phone_number: string | null
-  client_phone_number: string | null
-  transcript: string
-  variables: object
-  evaluation: Record<string, unknown>
-  evaluation_fields: { name: string; type: string; value: unknown; description: string }[]
-  webhook_response: object | null
-  total_cost: number
-  carrier_cost: number
-  ai_cost: number
-  currency: string
-  answered_by: string
-  recording_url?: string
-  created_at: string
-  ended_reason: string | null
-  ended_by: string | null
-  input_variables: object
-  answered_at: string | null
-  ended_at: string | null
-}
+export type CallRecord = Schemas['callOut']
 export type PageOf<T> = { data: T[]; current_page: number; last_page: number; total: number }
 
 const statuses = ['initiated', 'ringing', 'in-progress', 'completed', 'busy', 'no-answer', 'failed']

@@ -1,31 +1,10 @@
 import { useEffect, useState } from 'preact/hooks'
 import { follow, get, post } from '../api'
 import { attempt, Badge, Button, Card, Choice, Empty, Loaded, Page, Text, useLoad, when } from '../ui'
+import type { Schemas } from '../../openapi'
 
-type Item = {
-  id: string
-  assistant_name: string
-  type: string
-  message_count: number
-  total_cost: number
-  ai_enabled: boolean
-  updated_at: string
-  state: string
-  customer?: { name: string | null; phone: string | null }
-  whatsapp_sender?: { name: string; phone: string }
-  external_identifier?: string
-}
-type History = {
-  history: {
-    role: string
-    content: string
-    created_at: string
-    function_calls?: { name: string; arguments: object; result: object }[]
-  }[]
-  state: string
-  ai_enabled: boolean
-  type: string
-}
+type Item = Schemas['conversationItem']
+type History = Schemas['conversationOut']
 
 export function Conversations() {
   const [type, setType] = useState('')

@@ -2,19 +2,9 @@
 import { useState } from 'preact/hooks'
 import { curl, get, post } from '../api'
 import { attempt, Badge, Button, Copy, Dialog, Empty, Loaded, Request, Table, useEvents, useLoad, when } from '../ui'
+import type { Schemas } from '../../openapi'
 
-type Attempt = { at: string; status_code: number | null; duration_ms: number; error: string | null; response: unknown }
-type Delivery = {
-  id: number
-  webhook_id: string
-  event: string
-  url: string
-  status: string
-  attempts: Attempt[]
-  next_attempt_at: string | null
-  created_at: string
-  payload?: unknown
-}
+type Delivery = Schemas['deliveryOut']
 
 const pretty = (v: unknown) => {
   try {

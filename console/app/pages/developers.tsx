@@ -3,8 +3,9 @@ import { del, get, post } from '../api'
 import { List, sent } from '../requests'
 import { attempt, Button, Card, Choice, Copy, Dialog, Loaded, Page, sure, Text, useLoad, when } from '../ui'
 import { Deliveries } from './deliveries'
+import type { Schemas } from '../../openapi'
 
-type Key = { id: number; name: string; last_used_at: string | null; created_at: string }
+type Key = Schemas['apiKey']
 export const Developers = () => (
   <Page
     title="Developers"

@@ -19,28 +19,10 @@ import {
   when,
   type Errors,
 } from '../ui'
+import type { Schemas } from '../../openapi'
 
-type Base = {
-  id: number
-  name: string
-  description: string | null
-  status: string
-  documents_count: number
-  assistants_count: number
-  updated_at: string
-}
-type Document = {
-  id: number
-  name: string
-  type_label: string
-  status: string
-  error: string | null
-  pages_count: number | null
-  chunks_count: number | null
-  size_bytes: number | null
-  source: { url?: string; filename?: string }
-  updated_at: string
-}
+type Base = Schemas['baseOut']
+type Document = Schemas['documentOut'] & { source: { url?: string; filename?: string } }
 
 export function Knowledge() {
   const [open, setOpen] = useState(false)

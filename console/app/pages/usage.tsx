@@ -2,28 +2,12 @@ import { useState } from 'preact/hooks'
 import { curl, get } from '../api'
 import type { Account } from '../session'
 import { Card, Choice, Empty, Loaded, Page, Request, Text, useEvents, useLoad } from '../ui'
+import type { Schemas } from '../../openapi'
 
-type Row = {
-  day: string | null
-  assistant_id: number | null
-  assistant: string | null
-  kind: string | null
-  count: number
-  amount: number
-  cost: number
-}
-type Answer = { data: Row[]; unit: string; currency: string }
-type Limit = { used: number; most: number | null }
-type Plan = {
-  campaigns: Limit
-  assistants: Limit
-  tools: Limit
-  parallel_calls: Limit
-  daily_outbound: Limit
-  parallel_per_campaign: number
-  minute_price: number
-  currency: string
-}
+type Row = Schemas['usageLine']
+type Answer = Schemas['usageOut']
+type Limit = Schemas['planLimit']
+type Plan = Schemas['planData']
 const day = (offset: number) => new Date(Date.now() + offset * 864e5).toISOString().slice(0, 10)
 const amount = (n: number) => n.toLocaleString([], { minimumFractionDigits: 2, maximumFractionDigits: 4 })
 const nameOf = (r: Row) =>

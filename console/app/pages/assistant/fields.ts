@@ -1,4 +1,5 @@
 import { get } from '../../api'
+import { bounds } from '../../bounds'
 import type { Assistant, Named, Voice } from '../assistants'
 
 export type Refs = {
@@ -28,31 +29,37 @@ export const loadRefs = async (a: Assistant): Promise<Refs> => {
   return { voices, languages, llm, realtime, bases, tools, numbers, synthesizers, transcribers }
 }
 
-type Kind =
-  | 'text'
-  | 'long'
-  | 'number'
-  | 'switch'
-  | 'json'
-  | 'nullnumber'
-  | ((a: Assistant, r: Refs) => [string | number, string][])
+type Kind = 'text' | 'long' | 'number' | 'switch' | 'json' | 'choice' | ((a: Assistant, r: Refs) => [number, string][])
 
+// What a field may be is in bounds, from the API's description; this is where it stands and how it is said.
 export type Spec = {
-  key: string
+  key: keyof Assistant & string
   label: string
   kind: Kind
   hint?: string
+  said?: Record<string, string> // what people read for the options of a choice
   modes?: string[]
   why?: string
-  null?: boolean
+  needed?: true // where it is shown it cannot be empty, although in other modes it is
 }
 
 const named = (l: Named[]): [number, string][] => l.map(x => [x.id, x.name])
 
-export const set =
-  (...v: string[]) =>
-  () =>
-    v.map(x => [x, x.replaceAll('_', ' ')] as [string, string])
+// choices are the options of a field with what people read for each.
+export const choices = (s: Spec): [string, string][] =>
+  bounds[s.key].options!.map(x => [x, s.said?.[x] ?? x.replaceAll('_', ' ')])
+
+// hintOf says the bounds of a field, and what else there is to say.
+export function hintOf(s: Spec) {
+  const b = bounds[s.key] ?? {}
+  return [
+    b.min !== undefined && `${b.min} to ${b.max}.`,
+    b.length && `Up to ${b.length} characters.`,
+    s.hint ?? (b.min !== undefined && b.empty && 'Empty: off.'),
+  ]
+    .filter(Boolean)
+    .join(' ')
+}
 
 const pipelineOnly = { modes: ['pipeline'], why: 'only in pipeline mode' }
 
@@ -65,52 +72,54 @@ export const tabs: Record<string, Spec[]> = {
     {
       key: 'status',
       label: 'Status',
-      kind: set('active', 'inactive'),
+      kind: 'choice',
       hint: 'A paused (inactive) assistant refuses live traffic.',
     },
     {
       key: 'type',
       label: 'What it does',
-      kind: () => [
-        ['inbound', 'Answers calls to its number'],
-        ['outbound', 'Places calls'],
-      ],
+      kind: 'choice',
+      said: { inbound: 'Answers calls to its number', outbound: 'Places calls' },
     },
     {
       key: 'mode',
       label: 'Engine',
-      kind: set('pipeline', 'multimodal', 'dualplex'),
+      kind: 'choice',
       hint: 'Changing it resets the settings that belong to the engine.',
     },
     {
       key: 'initial_message',
       label: 'First sentence',
       kind: 'text',
-      hint: 'Up to 200 characters. Placeholders such as {{customer_name}} are filled in.',
+      hint: 'Placeholders such as {{customer_name}} are filled in.',
     },
     { key: 'system_prompt', label: 'Instructions', kind: 'long' },
-    { key: 'llm_model_id', label: 'Model', kind: (_, r) => named(r.llm), ...pipelineOnly },
-    { key: 'multimodal_model_id', label: 'Realtime model', kind: (_, r) => named(r.realtime), ...realtimeOnly },
+    { key: 'llm_model_id', label: 'Model', kind: (_, r) => named(r.llm), needed: true, ...pipelineOnly },
+    {
+      key: 'multimodal_model_id',
+      label: 'Realtime model',
+      kind: (_, r) => named(r.realtime),
+      needed: true,
+      ...realtimeOnly,
+    },
     {
       key: 'chat_llm_fallback_id',
       label: 'Text model for tools and chats',
       kind: (_, r) => named(r.llm),
-      null: true,
       ...realtimeOnly,
     },
-    { key: 'llm_temperature', label: 'Temperature', kind: 'number', hint: '0 to 1' },
+    { key: 'llm_temperature', label: 'Temperature', kind: 'number' },
     { key: 'timezone', label: 'Time zone', kind: 'text' },
     { key: 'variables', label: 'Variables', kind: 'json', hint: 'Default values of placeholders.' },
   ],
   Voice: [
     { key: 'language_id', label: 'Language', kind: (_, r) => named(r.languages) },
     { key: 'voice_id', label: 'Voice', kind: (a, r) => named(r.voices.filter(v => v.modes.includes(a.mode))) },
-    { key: 'speech_speed', label: 'Speed', kind: 'number', hint: '0.7 to 1.2' },
+    { key: 'speech_speed', label: 'Speed', kind: 'number' },
     {
       key: 'synthesizer_provider_id',
       label: 'Speech provider',
       kind: (_, r) => named(r.synthesizers),
-      null: true,
       modes: ['pipeline', 'dualplex'],
       why: 'not in multimodal mode',
     },
@@ -118,7 +127,6 @@ export const tabs: Record<string, Spec[]> = {
       key: 'transcriber_provider_id',
       label: 'Recognition provider',
       kind: (_, r) => named(r.transcribers),
-      null: true,
       ...pipelineOnly,
     },
     { key: 'tts_emotion_enabled', label: 'Expressive speech', kind: 'switch' },
@@ -139,51 +147,47 @@ export const tabs: Record<string, Spec[]> = {
     {
       key: 'ambient_sound',
       label: 'Background sound',
-      kind: set('off', 'office', 'city', 'forest', 'crowded_room', 'cafe', 'nature'),
+      kind: 'choice',
     },
-    { key: 'ambient_sound_volume', label: 'Background volume', kind: 'number', hint: '0 to 1' },
+    { key: 'ambient_sound_volume', label: 'Background volume', kind: 'number' },
   ],
   'Turn taking': [
     { key: 'wait_for_customer', label: 'Let the caller speak first', kind: 'switch' },
     {
       key: 'endpoint_type',
       label: 'End of the caller’s turn',
-      kind: () => [
-        ['vad', 'by silence'],
-        ['ai', 'by silence and sense'],
-      ],
+      kind: 'choice',
+      said: { vad: 'by silence', ai: 'by silence and sense' },
     },
-    { key: 'endpoint_sensitivity', label: 'Silence that ends a turn (seconds)', kind: 'number', hint: '0 to 5' },
+    { key: 'endpoint_sensitivity', label: 'Silence that ends a turn (seconds)', kind: 'number' },
     { key: 'allow_interruptions', label: 'The caller may interrupt', kind: 'switch' },
-    { key: 'interrupt_sensitivity', label: 'Speech that interrupts (seconds)', kind: 'number', hint: '0 to 5' },
-    { key: 'min_interrupt_words', label: 'Words that interrupt', kind: 'nullnumber', hint: 'Empty: no word gate.' },
-    { key: 'turn_detection_threshold', label: 'Turn detection threshold', kind: 'nullnumber', ...realtimeOnly },
+    { key: 'interrupt_sensitivity', label: 'Speech that interrupts (seconds)', kind: 'number' },
+    { key: 'min_interrupt_words', label: 'Words that interrupt', kind: 'number', hint: 'Empty: no word gate.' },
+    { key: 'turn_detection_threshold', label: 'Turn detection threshold', kind: 'number', ...realtimeOnly },
     { key: 'enable_noise_cancellation', label: 'Noise cancellation', kind: 'switch' },
     { key: 'fillers', label: 'Filler words while thinking', kind: 'switch', ...pipelineOnly },
     { key: 'filler_config', label: 'Filler phrases', kind: 'json', ...pipelineOnly },
     { key: 'reengagement_interval', label: 'Ask again after (seconds of quiet)', kind: 'number' },
-    { key: 'reengagement_prompt', label: 'How to ask', kind: 'text', null: true },
+    { key: 'reengagement_prompt', label: 'How to ask', kind: 'text' },
     { key: 'max_silence_duration', label: 'Hang up after (seconds of quiet)', kind: 'number' },
     {
       key: 'max_initial_silence_duration',
       label: 'Hang up when nothing is said at first (seconds)',
-      kind: 'nullnumber',
+      kind: 'number',
     },
     { key: 'max_duration', label: 'Longest call (seconds)', kind: 'number' },
     { key: 'ringing_time', label: 'Ringing time (seconds)', kind: 'number' },
     { key: 'end_call_on_voicemail', label: 'Hang up on voicemail', kind: 'switch' },
-    { key: 'voice_mail_message', label: 'Message for voicemail', kind: 'text', null: true },
+    { key: 'voice_mail_message', label: 'Message for voicemail', kind: 'text' },
   ],
   'Its tools': [],
   Knowledge: [
-    { key: 'knowledgebase_id', label: 'Knowledgebase', kind: (_, r) => named(r.bases), null: true },
+    { key: 'knowledgebase_id', label: 'Knowledgebase', kind: (_, r) => named(r.bases) },
     {
       key: 'knowledgebase_mode',
       label: 'When it is searched',
-      kind: () => [
-        ['function_call', 'when the model asks'],
-        ['prompt', 'before every answer'],
-      ],
+      kind: 'choice',
+      said: { function_call: 'when the model asks', prompt: 'before every answer' },
     },
   ],
   'After the call': [
@@ -195,22 +199,21 @@ export const tabs: Record<string, Spec[]> = {
       kind: 'json',
       hint: 'A list of {"name","type","description"}; type is string, number or bool.',
     },
-    { key: 'conversation_inactivity_timeout', label: 'End quiet chats after (minutes)', kind: 'nullnumber' },
+    { key: 'conversation_inactivity_timeout', label: 'End quiet chats after (minutes)', kind: 'number' },
     { key: 'conversation_ended_retrigger', label: 'A new message reopens an ended chat', kind: 'switch' },
   ],
   Webhooks: [
     { key: 'is_webhook_active', label: 'Send the post-call webhook', kind: 'switch' },
-    { key: 'webhook_url', label: 'Post-call webhook', kind: 'text', null: true },
+    { key: 'webhook_url', label: 'Post-call webhook', kind: 'text' },
     { key: 'send_webhook_only_on_completed', label: 'Only for completed calls', kind: 'switch' },
     { key: 'include_recording_in_webhook', label: 'With the recording’s address', kind: 'switch' },
-    { key: 'conversation_ended_webhook_url', label: 'Conversation-ended webhook', kind: 'text', null: true },
+    { key: 'conversation_ended_webhook_url', label: 'Conversation-ended webhook', kind: 'text' },
   ],
   Number: [
     {
       key: 'phone_number_id',
       label: 'Phone number',
       kind: (_, r) => r.numbers.map(n => [n.id, n.phone_number]),
-      null: true,
     },
   ],
   Embed: [

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import { Choice, Copy, Field, Switch, Text } from '../../ui'
 import type { Assistant } from '../assistants'
-import type { Refs, Spec } from './fields'
+import { bounds } from '../../bounds'
+import { choices, hintOf, type Refs, type Spec } from './fields'
 
 export function Input({
   spec: s,
@@ -22,62 +23,45 @@ export function Input({
         {s.label}: {s.why}.
       </p>
     )
-  const value = now[s.key]
+  const value = now[s.key] as any
+  const of = bounds[s.key] ?? {}
+  const hint = hintOf(s)
+  const orNull = (v: string) => (of.empty && v === '' ? null : v)
   if (typeof s.kind === 'function') {
-    const options: [string | number, string][] = [
-      ...(s.null ? [['', 'none'] as [string, string]] : []),
-      ...s.kind(now, refs),
-    ]
-    const back = (v: string) =>
-      v === '' ? null : typeof options.find(o => String(o[0]) === v)?.[0] === 'number' ? Number(v) : v
-    return (
-      <Choice
-        label={s.label}
-        value={value}
-        options={options}
-        onInput={v => onInput(back(v))}
-        hint={s.hint}
-        error={error}
-      />
-    )
+    const options: [string | number, string][] = s.kind(now, refs)
+    if (of.empty && !s.needed) options.unshift(['', 'none'])
+    const back = (v: string) => onInput(v === '' ? null : Number(v))
+    return <Choice label={s.label} value={value} options={options} onInput={back} hint={hint} error={error} />
   }
   switch (s.kind) {
+    case 'choice':
+      return <Choice label={s.label} value={value} options={choices(s)} onInput={onInput} hint={hint} error={error} />
     case 'switch':
-      return <Switch label={s.label} value={!!value} onInput={onInput} hint={error?.[0] ?? s.hint} />
+      return <Switch label={s.label} value={!!value} onInput={onInput} hint={error?.[0] ?? hint} />
     case 'number':
       return (
         <Text
           label={s.label}
           type="number"
-          step="any"
+          min={of.min}
+          max={of.max}
+          step={of.whole ? 1 : 'any'}
           value={value}
           onInput={v => onInput(v === '' ? null : Number(v))}
-          hint={s.hint}
-          error={error}
-        />
-      )
-    case 'nullnumber':
-      return (
-        <Text
-          label={s.label}
-          type="number"
-          step="any"
-          value={value}
-          onInput={v => onInput(v === '' ? null : Number(v))}
-          hint={s.hint ?? 'Empty: off.'}
+          hint={hint}
           error={error}
         />
       )
     case 'json':
-      return <Json label={s.label} value={value} onInput={onInput} hint={s.hint} error={error} />
+      return <Json label={s.label} value={value} onInput={onInput} hint={hint} error={error} />
     default:
       return (
         <Text
           label={s.label}
           value={value}
           rows={s.kind === 'long' ? 14 : undefined}
-          onInput={v => onInput(s.null && v === '' ? null : v)}
-          hint={s.hint}
+          onInput={v => onInput(orNull(v))}
+          hint={hint}
           error={error}
         />
       )

@@ -1,12 +1,8 @@
 import { get, post } from '../../api'
 import { attempt, Button, Loaded, useLoad, when } from '../../ui'
+import type { Schemas } from '../../../openapi'
 
-type Version = {
-  version: number
-  created_at: string
-  author: string | null
-  changes: Record<string, { from: unknown; to: unknown }>
-}
+type Version = Schemas['versionOut']
 
 export function Versions({ id, reload }: { id: number; reload: () => unknown }) {
   const list = useLoad(() => get<{ data: Version[] }>(`/user/assistants/${id}/versions`), [id])

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { curl, get, post } from '../../api'
 import { attempt, Button, Card, Request, say, Text } from '../../ui'
+import type { Schemas } from '../../../openapi'
 
 // Listen plays the running call in this browser: both voices, receive only.
 export function Listen({ id }: { id: number }) {
@@ -81,7 +82,7 @@ export function Whisper({ id }: { id: number }) {
   )
 }
 
-export type Cost = { ai_cost: number; carrier_cost: number; total_cost: number; currency: string; final: boolean }
+export type Cost = Schemas['costOut']
 
 // useCost follows what a call costs until that is final.
 export function useCost(id: number, status: string) {

@@ -1,8 +1,9 @@
 import { useEffect } from 'preact/hooks'
 import { get } from '../../api'
 import { Empty, Loaded, useLoad } from '../../ui'
+import type { Schemas } from '../../../openapi'
 
-type Message = { at: string; ms: number; sent: boolean; remote: string; title: string; text: string }
+type Message = Schemas['callMessage']
 
 // Signalling is the ladder of SIP messages: theirs from the left, ours from the right; each opens to the whole message.
 export function Signalling({ id, live, status }: { id: number; live: boolean; status: string }) {

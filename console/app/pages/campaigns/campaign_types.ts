@@ -1,34 +1,7 @@
 // What a campaign and its leads are, and when it may call.
-export type Campaign = {
-  id: number
-  name: string
-  status: string
-  assistant_id: number | null
-  timezone: string
-  max_calls_in_parallel: number
-  allowed_hours_start_time: string
-  allowed_hours_end_time: string
-  allowed_days: string[]
-  max_retries: number
-  retry_interval: number
-  stop_reason: string | null
-  retry_on_voicemail: boolean
-  retry_on_goal_incomplete: boolean
-  goal_completion_variable: string | null
-  mark_complete_when_no_leads: boolean
-  phone_number_ids: number[]
-  leads_count: { total: number; open: number; completed: number; failed: number }
-}
-export type Lead = {
-  id: number
-  phone_number: string
-  variables: Record<string, unknown>
-  status: string
-  attempts: number
-  next_attempt_at: string | null
-  last_call_id: number | null
-  secondary_contacts: { phone_number: string }[]
-}
+import type { Schemas } from '../../../openapi'
+export type Campaign = Schemas['campaignOut']
+export type Lead = Schemas['leadOut']
 export const days = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday']
 export const short = (d: string[]) =>
   d.length === 7

@@ -4,8 +4,9 @@ import { account } from '../../session'
 import { Button, Choice, errorsOf, Loaded, Request, say, Switch, Text, useLoad, type Errors } from '../../ui'
 import type { Assistant } from '../assistants'
 import { days, type Campaign } from './campaign_types'
+import type { Schemas } from '../../../openapi'
 
-type Owned = { id: number; phone_number: string; type: string; status: string }
+type Owned = Schemas['numberOut']
 const fresh = {
   name: '',
   max_calls_in_parallel: 3,

@@ -1,9 +1,10 @@
 import { useEffect, useState } from 'preact/hooks'
 import { post, request } from '../../api'
 import { attempt, Button, Choice, Field, say, Switch, Table, Text } from '../../ui'
+import type { Schemas } from '../../../openapi'
 
 // Import is what the server says of a file: before anything is stored, or afterwards.
-type Import = { created: number; skipped: number; errors: { row: number; error: string }[] }
+type Import = Schemas['importData']
 
 const reasons = (i: Import) =>
   i.errors

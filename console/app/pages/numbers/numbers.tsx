@@ -3,19 +3,9 @@ import { del, get, post, put } from '../../api'
 import { attempt, Badge, Button, Empty, Loaded, Page, say, Table, Tabs, Text, ask, sure, useLoad, when } from '../../ui'
 import { Trunks } from './trunks'
 import { Search } from './search'
+import type { Schemas } from '../../../openapi'
 
-type Owned = {
-  id: number
-  phone_number: string
-  country_code: string
-  type: string
-  type_label: string
-  sms_capable: boolean
-  nickname: string | null
-  status: string
-  release_at: string | null
-  assistant_ids: number[]
-}
+type Owned = Schemas['numberOut']
 
 export function Numbers() {
   const [tab, setTab] = useState('Owned')

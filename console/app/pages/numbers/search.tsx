@@ -1,15 +1,9 @@
 import { useState } from 'preact/hooks'
 import { curl, get, post } from '../../api'
 import { attempt, Button, Choice, Empty, Loaded, Request, say, Table, Text, ask, useLoad } from '../../ui'
+import type { Schemas } from '../../../openapi'
 
-type Offer = {
-  phone_number: string
-  phone_number_formatted: string
-  country_code: string
-  price: number
-  address_requirements: string
-  sms_capable: boolean
-}
+type Offer = Schemas['offerOut']
 
 const countries = ['US', 'CA', 'GB', 'AU', 'IL', 'PL', 'FI', 'NL', 'DK', 'IT']
 

@@ -17,14 +17,9 @@ import {
   useLoad,
   type Errors,
 } from '../../ui'
+import type { Schemas } from '../../../openapi'
 
-type Trunk = Record<string, any> & {
-  id: number
-  phone_number: string
-  sip_address: string
-  sip_username: string
-  registration: string
-}
+type Trunk = Schemas['trunkItem']
 
 const fresh = {
   sip_trunk_type: 'extension',

@@ -3,16 +3,13 @@ import { curl, follow, get, post } from '../../api'
 import { attempt, Button, Card, Dialog, Empty, Loaded, Request, Table, Text, useLoad, when } from '../../ui'
 import { Picker } from './templates'
 import type { Sender } from './senders'
+import type { Schemas } from '../../../openapi'
 
-type Session = {
-  has_conversation: boolean
-  customer_name?: string | null
-  session_status: { is_open: boolean; message: string; expires_at?: string | null }
-}
+type Session = Schemas['sessionOut']
 
-type Chat = { id: string; updated_at: string; message_count: number; customer: { name: string | null; phone: string } }
+type Chat = Schemas['conversationItem']
 
-type Entry = { role: string; content: string; created_at: string }
+type Entry = Schemas['entryOut']
 
 export function Inbox({ sender }: { sender: Sender }) {
   const chats = useLoad(
@@ -47,8 +44,8 @@ export function Inbox({ sender }: { sender: Sender }) {
                 label="Conversations"
                 heads={['Customer', 'Messages', 'Last']}
                 rows={data.map(c => [
-                  <button type="button" class="name" onClick={() => setPhone(c.customer.phone)}>
-                    {c.customer.name ?? c.customer.phone}
+                  <button type="button" class="name" onClick={() => setPhone(c.customer?.phone ?? '')}>
+                    {c.customer?.name ?? c.customer?.phone}
                   </button>,
                   c.message_count,
                   when(c.updated_at),
@@ -65,7 +62,7 @@ export function Inbox({ sender }: { sender: Sender }) {
           key={phone}
           sender={sender}
           phone={phone}
-          chat={chats.data?.data.find(c => c.customer.phone === phone)}
+          chat={chats.data?.data.find(c => c.customer?.phone === phone)}
           changed={chats.reload}
         />
       ) : (
@@ -110,7 +107,7 @@ function Thread({
     return ok
   }
   return (
-    <Card title={chat?.customer.name ? `${chat.customer.name} · ${phone}` : phone}>
+    <Card title={chat?.customer?.name ? `${chat.customer.name} · ${phone}` : phone}>
       <Loaded of={session}>{s => <Countdown status={s.session_status} />}</Loaded>
       <Loaded of={talk}>
         {t => (

@@ -1,19 +1,9 @@
 import { get, put } from '../../api'
 import { attempt, Badge, Card, Choice, Loaded, Switch, useLoad, when } from '../../ui'
 import type { Assistant } from '../assistants'
+import type { Schemas } from '../../../openapi'
 
-export type Sender = {
-  id: number
-  phone_number: string
-  display_name: string
-  status: string
-  quality_rating: string
-  messaging_limit_formatted: string
-  assistant_id: number | null
-  ai_enabled: boolean
-  status_detail: string
-  last_synced_at: string | null
-}
+export type Sender = Schemas['senderOut']
 
 export function Senders({ list, reload }: { list: Sender[]; reload: () => unknown }) {
   const assistants = useLoad(() => get<Assistant[]>('/user/assistants'), [])

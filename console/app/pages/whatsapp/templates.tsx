@@ -17,18 +17,9 @@ import {
   type Errors,
 } from '../../ui'
 import type { Sender } from './senders'
+import type { Schemas } from '../../../openapi'
 
-type Template = {
-  id: number
-  name: string
-  language: string
-  category: string
-  status: string
-  body_text: string
-  variables: string[]
-  status_detail: string
-  rejected_reason: string | null
-}
+type Template = Schemas['templateOut']
 
 const filled = (t: Template, values: Record<string, string>) =>
   t.body_text.replace(

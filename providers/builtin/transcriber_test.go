@@ -49,8 +49,11 @@ func TestFirstWordsOfACallAreUnderstood(t *testing.T) {
 func TestWidebandIsUnderstood(t *testing.T) {
 	u := overPhone(t, "I want to talk to a real person", "kal16", 16000)
 	tr := listenTo(t, voice.Transcription{Rate: 16000})
-	_, heard := providertest.Recognise(t, tr, 16000, u.PCM)
+	partials, heard := providertest.Recognise(t, tr, 16000, u.PCM)
 	providertest.Finish(t, tr)
+	if len(partials) == 0 {
+		t.Error("nothing was heard before the end")
+	}
 	if providertest.Errors(u.Words, heard) > 2 {
 		t.Errorf("heard %q, said %q", heard, u.Words)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 
 	"parley/audio"
 	"parley/voice"
@@ -33,9 +34,13 @@ type speechRequest struct {
 	Instructions string  `json:"instructions,omitempty"`
 }
 
-// Speak implements voice.Synthesizer: audio is yielded while it arrives. Its errors are faults.
+// Speak implements voice.Synthesizer: audio is yielded while it arrives, and nothing for a text without a
+// word, which servers refuse. Its errors are faults.
 func (v *Synthesizer) Speak(ctx context.Context, s voice.Speech) iter.Seq2[audio.Frame, error] {
 	return func(yield func(audio.Frame, error) bool) {
+		if strings.TrimSpace(s.Text) == "" {
+			return
+		}
 		body, err := json.Marshal(speechRequest{v.model, s.Text, s.Voice, "pcm", s.Speed, manner(s)})
 		if err != nil {
 			yield(audio.Frame{}, err)

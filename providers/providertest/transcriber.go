@@ -18,7 +18,7 @@ type Utterance struct {
 }
 
 // Transcriber tests a transcriber with two utterances at the rate of l. At least half of each one's words must be
-// recognised: how good it is, is for its own tests to say.
+// recognised: how good it is, and what it hears before a turn's end, is for its own tests to say.
 func Transcriber(t *testing.T, open voice.OpenTranscriber, l voice.Transcription, first, second Utterance) {
 	listen := func(t *testing.T) voice.Transcriber {
 		t.Helper()
@@ -31,12 +31,9 @@ func Transcriber(t *testing.T, open voice.OpenTranscriber, l voice.Transcription
 	t.Run("hears turn after turn", func(t *testing.T) {
 		tr := listen(t)
 		for i, u := range []Utterance{first, second} {
-			partials, final := Recognise(t, tr, l.Rate, u.PCM)
+			_, final := Recognise(t, tr, l.Rate, u.PCM)
 			if d := Errors(u.Words, final); 2*d > len(strings.Fields(u.Words)) {
 				t.Errorf("turn %d: heard %q, said %q", i+1, final, u.Words)
-			}
-			if len(partials) == 0 {
-				t.Errorf("turn %d: nothing was heard before its end", i+1)
 			}
 		}
 		Finish(t, tr)

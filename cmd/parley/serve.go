@@ -66,6 +66,7 @@ type server struct {
 
 // serve runs until ctx ends, then lets what runs finish.
 func serve(ctx context.Context, cfg *config.Config) error {
+	limitMemory()
 	s, err := assemble(ctx, cfg, nil)
 	if err != nil {
 		return err
@@ -127,7 +128,7 @@ func (s *server) foundations(ctx context.Context) (err error) {
 
 	s.jobs = jobs.NewRunner(s.db, append(s.queues(), jobs.Node(s.node), jobs.Grace(lastJobs))...)
 	s.metrics.MustRegister(s.jobs)
-	s.background = append(s.background, s.jobs.Run)
+	s.background = append(s.background, s.jobs.Run, keepGivingBack)
 
 	return nil
 }

@@ -36,37 +36,71 @@ func (s *Webhooks) serve(ctx context.Context, job jobs.Job) error {
 	if err := job.Decode(&args); err != nil {
 		return jobs.Never(err)
 	}
+	r := run{Webhooks: s, host: args.Host, busy: map[int64]bool{}, done: make(chan int64)}
 	ends := time.Now().Add(shift)
-	busy := map[int64]bool{}
-	done := make(chan int64)
 	var failed error
 	for {
-		if failed == nil && ctx.Err() == nil && len(busy) < perHost && time.Now().Before(ends) {
-			due, err := s.due(ctx, args.Host, busy)
-			failed = err
-			for _, d := range due {
-				busy[d.ID] = true
+		for more := true; more && failed == nil && ctx.Err() == nil && len(r.busy) < perHost && time.Now().Before(ends); {
+			var next []Delivery
+			next, more, failed = r.next(ctx)
+			for _, d := range next {
 				safe.Go("delivery", func() {
-					defer func() { done <- d.ID }()
+					defer func() { r.done <- d.ID }()
+					defer s.leave(ctx, d.Owner)
 					if _, err := s.deliver(ctx, d, false); err != nil && ctx.Err() == nil {
 						slog.ErrorContext(ctx, "delivery not recorded", "delivery", d.ID, "err", err)
 					}
 				})
 			}
 		}
-		if len(busy) == 0 {
+		if len(r.busy) == 0 {
 			break
 		}
 		select {
-		case id := <-done:
-			delete(busy, id)
+		case id := <-r.done:
+			delete(r.busy, id)
 		case <-time.After(look): // more may have come meanwhile
 		}
 	}
-	if failed != nil || ctx.Err() != nil {
+	switch {
+	case failed != nil || ctx.Err() != nil:
 		return errors.Join(failed, ctx.Err())
+	case len(r.off) > 0:
+		return jobs.Snooze(s.db.Now().Add(answerTime)) // at the latest: who gives back a seat wakes the host
 	}
 	return s.rest(ctx, args.Host)
+}
+
+// run is one shift of a host.
+type run struct {
+	*Webhooks
+	host string
+	busy map[int64]bool // deliveries under way
+	off  []accounts.ID  // accounts that have no seat left
+	done chan int64
+}
+
+// next are deliveries that are due and have a seat. putOff reports whether accounts without one were in front of others.
+func (r *run) next(ctx context.Context) (out []Delivery, putOff bool, err error) {
+	due, err := r.due(ctx, r.host, r.busy, r.off)
+	for _, d := range due {
+		if !r.seats.take(d.Owner, r.host) {
+			r.off, putOff = append(r.off, d.Owner), true
+			continue
+		}
+		r.busy[d.ID] = true
+		out = append(out, d)
+	}
+	return out, putOff, err
+}
+
+// leave gives an account's seat back and has the hosts served that waited for one.
+func (s *Webhooks) leave(ctx context.Context, owner accounts.ID) {
+	for _, host := range s.seats.leave(owner) {
+		if err := s.wake(ctx, s.db, host, s.db.Now()); err != nil && ctx.Err() == nil {
+			slog.ErrorContext(ctx, "host waits longer", "err", err)
+		}
+	}
 }
 
 // rest sleeps until the host's next delivery is due.

@@ -1,6 +1,8 @@
 package webhooks
 
 import (
+	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -53,6 +55,57 @@ func TestDeadReceiverDelaysNobody(t *testing.T) {
 		if strings.HasPrefix(d.URL, dead.URL) && d.Status != "succeeded" {
 			t.Errorf("%+v", d)
 		}
+	}
+}
+
+// TestHungHostsOfOneAccount: However many hosts of one account hang, other accounts' deliveries go out; and when they hang
+// no more, all of its own do.
+//
+// Contract: 15.1
+func TestHungHostsOfOneAccount(t *testing.T) {
+	const hosts = perAccount + 16
+	l := newLab(t, dbtest.SQLite(t, db.Manual()))
+	listener, err := net.Listen("tcp", "0.0.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	release, arrived := make(chan struct{}), make(chan string, hosts)
+	hung := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		arrived <- r.Host
+		<-release
+	}))
+	hung.Listener.Close()
+	hung.Listener = listener
+	hung.Start()
+	defer hung.Close()
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	for i := range hosts {
+		l.add(Event{Name: CallCompleted, CallID: int64(i + 1), URL: fmt.Sprintf("http://127.0.1.%d:%s/", i+1, port), Payload: 1})
+	}
+	seen := map[string]bool{}
+	for range perAccount {
+		seen[<-arrived] = true
+	}
+	heard := make(chan struct{})
+	l.answer = func(int, *http.Request) (int, string) { close(heard); return 200, "" }
+	if _, err := l.d.Exec(t.Context(), `INSERT INTO accounts (name, email, kind, timezone, plan, payment_method, created_at, updated_at)
+		VALUES ('Bea', 'bea@p.example', 'direct', 'UTC', '{}', 'ok', 0, 0)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.room.Add(t.Context(), l.d, Event{Name: CallCompleted, Owner: 2, CallID: 1000, URL: l.srv.URL + "/hook", Payload: 1}); err != nil {
+		t.Fatal(err)
+	}
+	<-heard
+	if n := len(arrived); n > 0 {
+		t.Error(n, "requests more than one account has at once")
+	}
+	close(release)
+	l.advance(0)
+	for len(arrived) > 0 {
+		seen[<-arrived] = true
+	}
+	if len(seen) != hosts {
+		t.Error("only", len(seen), "hosts heard of their events")
 	}
 }
 

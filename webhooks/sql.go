@@ -108,11 +108,15 @@ func (s *Webhooks) byID(ctx context.Context, q db.Q, id int64) (Delivery, error)
 	return list[0], nil
 }
 
-// due are deliveries to a host whose turn it is, as many as may run beside those that do.
-func (s *Webhooks) due(ctx context.Context, host string, busy map[int64]bool) ([]Delivery, error) {
-	free := perHost - len(busy)
-	list, err := s.load(ctx, s.db, `d.host = $1 AND d.status = 'pending' AND d.next_at <= $2 AND `+head+` ORDER BY d.next_at, d.id LIMIT $3`,
-		host, db.At(s.db.Now()), perHost)
+// due are deliveries to a host whose turn it is, as many as may run beside those that do; none of the accounts in off.
+func (s *Webhooks) due(ctx context.Context, host string, busy map[int64]bool, off []accounts.ID) ([]Delivery, error) {
+	free, others, args := perHost-len(busy), "", []any(nil)
+	if len(off) > 0 {
+		others, args = db.In(4, off)
+		others = ` AND d.account_id NOT IN ` + others
+	}
+	list, err := s.load(ctx, s.db, `d.host = $1 AND d.status = 'pending' AND d.next_at <= $2`+others+` AND `+head+`
+		ORDER BY d.next_at, d.id LIMIT $3`, append([]any{host, db.At(s.db.Now()), perHost}, args...)...)
 	var out []Delivery
 	for _, d := range list {
 		if !busy[d.ID] && len(out) < free {

@@ -89,6 +89,7 @@ type Webhooks struct {
 	runner   *jobs.Runner
 	box      Sealer
 	client   *http.Client
+	seats    seats
 	longTail bool
 	changed  func(owner accounts.ID, delivery int64)
 }
@@ -105,8 +106,9 @@ const (
 // delivery that was queued or tried; it may be nil.
 func New(d *db.DB, runner *jobs.Runner, g *ssrf.Guard, box Sealer, longTail bool, changed func(owner accounts.ID, delivery int64)) *Webhooks {
 	s := &Webhooks{db: d, runner: runner, box: box, longTail: longTail, changed: changed,
+		seats:  seats{taken: map[accounts.ID]int{}, waiting: map[accounts.ID]map[string]bool{}},
 		client: g.Client(ssrf.Options{Timeout: answerTime, Connect: connectTime})}
-	runner.Register(kindHost, jobs.Options{Queue: "webhooks", Parallel: 64, Timeout: 2 * shift, MaxAttempts: 1 << 30,
+	runner.Register(kindHost, jobs.Options{Queue: "webhooks", Parallel: 4 * perAccount, Timeout: 2 * shift, MaxAttempts: 1 << 30,
 		Backoff: func(int) time.Duration { return 5 * time.Second }}, s.serve)
 	return s
 }

@@ -12,7 +12,6 @@ import (
 // sleeping are the tests that sleep outside of virtual time, by file, and why they have nothing to wait for instead.
 var sleeping = map[string]string{
 	"cmd/bench/turnlab_test.go":       "plays sound at the pace of a phone",
-	"cmd/parley/browser_test.go":      "listens to a browser until it is loud",
 	"cmd/parley/buying_test.go":       "asks another process over HTTP until it answers so",
 	"cmd/parley/calls_test.go":        "asks another process over HTTP until it answers so",
 	"cmd/parley/campaigns_test.go":    "asks another process over HTTP until it answers so",

@@ -3,7 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,7 +16,8 @@ import (
 type browser struct {
 	*webrtc.PeerConnection
 	offer string
-	loud  atomic.Bool
+	once  sync.Once
+	loud  chan struct{} // closed when something is heard
 }
 
 func newBrowser(t *testing.T) *browser {
@@ -32,7 +33,7 @@ func newBrowser(t *testing.T) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &browser{PeerConnection: pc}
+	b := &browser{PeerConnection: pc, loud: make(chan struct{})}
 	t.Cleanup(func() { _ = pc.GracefulClose() })
 	pc.OnTrack(func(track *webrtc.TrackRemote, _ *webrtc.RTPReceiver) { b.hear(track) })
 	if _, err := pc.AddTransceiverFromKind(webrtc.RTPCodecTypeAudio); err != nil {
@@ -60,7 +61,7 @@ func (b *browser) hear(track *webrtc.TrackRemote) {
 		pcm := make([]int16, len(packet.Payload))
 		audio.DecodeMuLaw(pcm, packet.Payload)
 		if audio.Level(pcm) > -40 {
-			b.loud.Store(true)
+			b.once.Do(func() { close(b.loud) })
 		}
 	}
 }
@@ -76,10 +77,10 @@ func (b *browser) connect(t *testing.T, sdp string) {
 // hears waits until something is heard.
 func (b *browser) hears(t *testing.T) {
 	t.Helper()
-	for end := time.Now().Add(patience); !b.loud.Load(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("nothing is heard")
-		}
+	select {
+	case <-b.loud:
+	case <-time.After(patience):
+		t.Fatal("nothing is heard")
 	}
 }
 

@@ -66,7 +66,8 @@ func (a *Accounts) create(ctx context.Context, q db.Q, d Draft, first bool) (Acc
 
 // EnsureFirst returns the installation's first account, and makes it at the first start; begin, when not nil, then
 // runs in the same transaction. Processes that start together make one.
-func (a *Accounts) EnsureFirst(ctx context.Context, d Draft, begin func(tx *db.Tx, acc Account) error) (acc Account, created bool, err error) {
+func (a *Accounts) EnsureFirst(ctx context.Context, d Draft,
+	begin func(tx *db.Tx, acc Account) error) (acc Account, created bool, err error) {
 	acc, err = a.First(ctx, a.db)
 	if !errors.Is(err, db.ErrNone) {
 		return acc, false, err
@@ -123,7 +124,8 @@ func (a *Accounts) Find(ctx context.Context, q db.Q, who string) (Account, error
 }
 
 func byEmail(ctx context.Context, q db.Q, email string) (all []Account, err error) {
-	err = q.Select(ctx, &all, `SELECT `+columns+` FROM accounts WHERE lower(email) = $1 ORDER BY id`, strings.ToLower(strings.TrimSpace(email)))
+	err = q.Select(ctx, &all, `SELECT `+columns+` FROM accounts WHERE lower(email) = $1 ORDER BY id`,
+		strings.ToLower(strings.TrimSpace(email)))
 	return all, err
 }
 

@@ -161,7 +161,8 @@ func (a *Accounts) flush(ctx context.Context, age time.Duration) error {
 	}
 	err := a.db.Do(ctx, func(tx *db.Tx) error {
 		for id, at := range due {
-			if _, err := tx.Exec(ctx, `UPDATE api_keys SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)`, id, at); err != nil {
+			if _, err := tx.Exec(ctx, `UPDATE api_keys SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)`,
+				id, at); err != nil {
 				return err
 			}
 		}

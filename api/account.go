@@ -80,7 +80,8 @@ func (a *API) me(ctx context.Context, _ *struct{}) (me, error) {
 // describe puts an account and its balance together.
 func (a *API) describe(ctx context.Context, acc accounts.Account) (me, error) {
 	bal, err := a.Billing.Balance(ctx, a.DB, acc.ID)
-	return me{acc.Name, acc.Email, bal.Total, int64(acc.ID), string(acc.Kind), acc.Kind.Unit(), bal.Available(), a.Billing.Currency, acc.Timezone}, err
+	return me{acc.Name, acc.Email, bal.Total, int64(acc.ID), string(acc.Kind), acc.Kind.Unit(), bal.Available(), a.Billing.Currency,
+		acc.Timezone}, err
 }
 
 type profileIn struct {

@@ -91,12 +91,14 @@ func (a *API) getAssistant(ctx context.Context, in *assistantRef) (assistantOut,
 }
 
 func (a *API) createAssistant(ctx context.Context, in *newAssistantIn) (savedAssistant, error) {
-	x, warned, err := a.Assistants.Create(ctx, owner(ctx), assistants.Change{Patch: in.Patch, Unknown: in.Unknown, Failed: wire.Failed(ctx), By: by(ctx)})
+	x, warned, err := a.Assistants.Create(ctx, owner(ctx),
+		assistants.Change{Patch: in.Patch, Unknown: in.Unknown, Failed: wire.Failed(ctx), By: by(ctx)})
 	return saved("The new assistant was saved.", x, warned), err
 }
 
 func (a *API) updateAssistant(ctx context.Context, in *assistantIn) (savedAssistant, error) {
-	x, warned, err := a.Assistants.Update(ctx, owner(ctx), in.ID, assistants.Change{Patch: in.Patch, Unknown: in.Unknown, Failed: wire.Failed(ctx), By: by(ctx)})
+	x, warned, err := a.Assistants.Update(ctx, owner(ctx), in.ID,
+		assistants.Change{Patch: in.Patch, Unknown: in.Unknown, Failed: wire.Failed(ctx), By: by(ctx)})
 	return saved("The changes to the assistant were saved.", x, warned), err
 }
 

@@ -45,7 +45,8 @@ func campaignOf(c campaigns.Campaign, n campaigns.Counts) campaignOut {
 		ID: c.ID, Name: c.Name, Status: c.Status, MaxParallel: s.MaxParallel, Complete: s.CompleteWhenDone,
 		Start: s.Start + ":00", End: s.End + ":00", Days: s.Days, MaxRetries: s.MaxRetries, Interval: s.RetryInterval,
 		CreatedAt: value.At(c.CreatedAt.Time()), UpdatedAt: value.At(c.UpdatedAt.Time()), Assistant: c.Assistant, Timezone: s.Timezone,
-		Voicemail: s.RetryVoicemail, GoalMissed: s.RetryGoal, GoalVariable: s.GoalVariable, Numbers: orEmpty(s.NumberIDs), StopReason: c.StopReason, Leads: n,
+		Voicemail: s.RetryVoicemail, GoalMissed: s.RetryGoal, GoalVariable: s.GoalVariable, Numbers: orEmpty(s.NumberIDs),
+		StopReason: c.StopReason, Leads: n,
 	}
 }
 

@@ -152,7 +152,8 @@ func (a *API) conversation(ctx context.Context, in *conversationRef) (conversati
 		return conversationOut{}, err
 	}
 	entries, err := a.Chats.History(ctx, a.DB, c.ID)
-	out := conversationOut{Status: true, History: []entryOut{}, Type: c.Type, State: c.State, AIEnabled: c.AIEnabled, External: filled(c.External)}
+	out := conversationOut{Status: true, History: []entryOut{}, Type: c.Type, State: c.State, AIEnabled: c.AIEnabled,
+		External: filled(c.External)}
 	if c.Variables != nil {
 		out.Variables = &c.Variables
 	}
@@ -263,7 +264,8 @@ type conversationItem struct {
 
 func (a *API) conversations(ctx context.Context, in *conversationsIn) (wire.CursorPage[conversationItem], error) {
 	at := in.Cursor.At
-	f := chats.Filter{Type: in.Type.V, Assistant: in.AssistantID.V, CustomerPhone: in.CustomerPhone, SenderPhone: in.SenderPhone, External: in.External}
+	f := chats.Filter{Type: in.Type.V, Assistant: in.AssistantID.V, CustomerPhone: in.CustomerPhone, SenderPhone: in.SenderPhone,
+		External: in.External}
 	list, more, err := a.Chats.List(ctx, owner(ctx), f, at, in.PerPage)
 	if err != nil {
 		return wire.CursorPage[conversationItem]{}, err
@@ -283,7 +285,8 @@ func (a *API) conversations(ctx context.Context, in *conversationsIn) (wire.Curs
 }
 
 func showConversation(c chats.Conversation) conversationItem {
-	out := conversationItem{c.UUID, filled(c.AssistantUUID), filled(c.AssistantName), c.Type, nil, c.Messages, c.Cost, c.AIEnabled, value.At(c.CreatedAt),
+	out := conversationItem{c.UUID, filled(c.AssistantUUID), filled(c.AssistantName), c.Type, nil, c.Messages, c.Cost, c.AIEnabled,
+		value.At(c.CreatedAt),
 		value.At(c.UpdatedAt), filled(c.External), nil, nil, int64(c.ID), c.State}
 	if c.Variables != nil {
 		out.Variables = &c.Variables
@@ -327,7 +330,8 @@ func (a *API) generateReply(ctx context.Context, in *generateIn) (generatedOut, 
 	return out, nil
 }
 
-func (a *API) generate(ctx context.Context, caller accounts.ID, x assistants.Assistant, in *generateIn) (chats.Conversation, chats.Reply, error) {
+func (a *API) generate(ctx context.Context, caller accounts.ID, x assistants.Assistant,
+	in *generateIn) (chats.Conversation, chats.Reply, error) {
 	c, err := a.Chats.External(ctx, x, in.Customer, in.Variables)
 	if err != nil {
 		return c, chats.Reply{}, err

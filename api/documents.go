@@ -76,7 +76,8 @@ type savedDocument struct {
 }
 
 func showDocument(d knowledge.Document) documentOut {
-	out := documentOut{int64(d.ID), d.Name, d.Description, d.Type, labels[d.Type], d.Status, labels[d.Status], value.At(d.CreatedAt), value.At(d.UpdatedAt),
+	out := documentOut{int64(d.ID), d.Name, d.Description, d.Type, labels[d.Type], d.Status, labels[d.Status], value.At(d.CreatedAt),
+		value.At(d.UpdatedAt),
 		d.Error, d.Pages, d.Chunks, d.Size, fileSource{d.Filename}}
 	if d.Type == "website" {
 		out.Source = websiteSource{d.URL, append([]knowledge.Link{}, d.Links...), d.LinkLimit}

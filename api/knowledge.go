@@ -61,7 +61,8 @@ var labels = map[string]string{
 }
 
 func showBase(b knowledge.Base) baseOut {
-	return baseOut{int64(b.ID), b.Name, b.Description, b.Status, labels[b.Status], b.Documents, b.Assistants, value.At(b.CreatedAt), value.At(b.UpdatedAt)}
+	return baseOut{int64(b.ID), b.Name, b.Description, b.Status, labels[b.Status], b.Documents, b.Assistants, value.At(b.CreatedAt),
+		value.At(b.UpdatedAt)}
 }
 
 func (a *API) knowledgeRoutes() []wire.Route {

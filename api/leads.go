@@ -50,7 +50,8 @@ func leadOf(l campaigns.Lead) leadOut {
 		out.Next = timeOrNull(l.DueAt.Time())
 	}
 	for _, k := range l.Contacts {
-		out.Contacts = append(out.Contacts, contactOut{k.ID, k.Phone, k.Variables.V, k.Status, value.At(k.CreatedAt.Time()), value.At(k.UpdatedAt.Time())})
+		out.Contacts = append(out.Contacts,
+			contactOut{k.ID, k.Phone, k.Variables.V, k.Status, value.At(k.CreatedAt.Time()), value.At(k.UpdatedAt.Time())})
 	}
 	return out
 }
@@ -109,7 +110,8 @@ func checkLead(_ context.Context, in *leadIn) error {
 }
 
 func (a *API) createLead(ctx context.Context, in *leadIn) (leadSaved, error) {
-	n := campaigns.NewLead{Contact: campaigns.Contact{Phone: in.Phone, Variables: value.Scalars(in.Variables)}, Campaign: campaigns.ID(in.Campaign), Duplicates: in.Duplicates}
+	n := campaigns.NewLead{Contact: campaigns.Contact{Phone: in.Phone, Variables: value.Scalars(in.Variables)},
+		Campaign: campaigns.ID(in.Campaign), Duplicates: in.Duplicates}
 	for _, k := range in.Contacts {
 		n.Contacts = append(n.Contacts, campaigns.Contact{Phone: k.Phone, Variables: value.Scalars(k.Variables)})
 	}

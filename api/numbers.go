@@ -170,7 +170,8 @@ func (a *API) showNumbers(ctx context.Context, list []numbers.Number) (numberLis
 }
 
 func showNumber(x numbers.Number, holders map[int64][]int64) numberOut {
-	out := numberOut{ID: int64(x.ID), Number: x.Number, Country: x.Country, Type: x.Type, SMS: x.SMS, Nickname: x.Nickname, Label: x.Type.Label(),
+	out := numberOut{ID: int64(x.ID), Number: x.Number, Country: x.Country, Type: x.Type, SMS: x.SMS, Nickname: x.Nickname,
+		Label:  x.Type.Label(),
 		Region: x.Region, Subscribed: x.Subscribed(), CreatedAt: value.At(x.CreatedAt.Time()), Status: "active", Assistants: holders[int64(x.ID)]}
 	if x.State == numbers.Scheduled {
 		at := value.At(x.ReleaseAt.Time())

@@ -152,7 +152,8 @@ func (a *API) whatsappRoutes() []wire.Route {
 		wire.On(whatsapp, "GET /user/whatsapp/senders/{senderId}/templates", 200, a.templates, wire.Find(a.findTemplates)),
 		wire.On(whatsapp, "GET /user/whatsapp/session-status", 200, a.sessionStatus),
 		wire.On(whatsapp, "POST /user/whatsapp/send", 200, a.sendTemplate, wire.IdempotentOutside(), wire.Limited(a.sendRate("template"))),
-		wire.On(whatsapp, "POST /user/whatsapp/send-freeform", 200, a.sendFreeform, wire.IdempotentOutside(), wire.Limited(a.sendRate("freeform"))),
+		wire.On(whatsapp, "POST /user/whatsapp/send-freeform", 200, a.sendFreeform, wire.IdempotentOutside(),
+			wire.Limited(a.sendRate("freeform"))),
 		wire.On(whatsapp, "POST /user/whatsapp/senders", 200, a.createSender),
 		wire.On(whatsapp, "PUT /user/whatsapp/senders/{id}", 200, a.updateSender, wire.Find(a.findSender)),
 		wire.On(whatsapp, "DELETE /user/whatsapp/senders/{id}", 200, a.deleteSender),
@@ -222,7 +223,8 @@ func groupRoutes(g *assistants.Groups, noun string) []wire.Route {
 	one, many := "/user/"+noun+"/{id}", "/user/"+noun+"s/{id}"
 	return []wire.Route{
 		wire.On(messages, "GET /user/"+noun+"s", 200, groupPage(g)),
-		wire.On(messages, "POST /user/"+noun, 201, createGroup(g, "The new "+noun+" was saved."), wire.Alias("POST /user/"+noun+"s"), wire.Require("name")),
+		wire.On(messages, "POST /user/"+noun, 201, createGroup(g, "The new "+noun+" was saved."), wire.Alias("POST /user/"+noun+"s"),
+			wire.Require("name")),
 		wire.On(messages, "PUT "+one, 200, updateGroup(g, "The changes to the "+noun+" were saved."), wire.Alias("PUT "+many), findGroup(g)),
 		wire.On(messages, "DELETE "+one, 200, deleteGroup(g, "The "+noun+" was removed."), wire.Alias("DELETE "+many)),
 	}

@@ -44,7 +44,8 @@ func (a *API) signIn(ctx context.Context, in *signInIn) (wire.Message, error) {
 	}
 	switch {
 	case errors.Is(err, accounts.ErrUnauthenticated) && in.Token != "":
-		return wire.Message{}, fault.New(fault.Invalid, "", "This link has been used or is older than 30 minutes. Start the server again for a new one.")
+		return wire.Message{}, fault.New(fault.Invalid, "",
+			"This link has been used or is older than 30 minutes. Start the server again for a new one.")
 	case errors.Is(err, accounts.ErrUnauthenticated):
 		return wire.Message{}, fault.New(fault.Invalid, "", "E-mail or password is wrong.")
 	case err != nil:

@@ -223,7 +223,8 @@ func (a *API) addSimNumber(ctx context.Context, in *itemIn) (data[itemOut], erro
 	if country == "" || country == "ZZ" {
 		return data[itemOut]{}, fault.Input(fault.Bad("phone_number", "e164"))
 	}
-	i := sim.Item{Phone: in.Phone, Country: country, Price: int64(in.Price), PriceID: "price_" + strings.ToLower(country) + "_local", Address: in.Address, SMS: in.SMS}
+	i := sim.Item{Phone: in.Phone, Country: country, Price: int64(in.Price), PriceID: "price_" + strings.ToLower(country) + "_local",
+		Address: in.Address, SMS: in.SMS}
 	return data[itemOut]{itemOf(i)}, a.Sim.AddNumber(ctx, i)
 }
 
@@ -259,5 +260,6 @@ func (a *API) simPayments(ctx context.Context, _ *struct{}) (data[simHeld], erro
 		return data[simHeld]{}, err
 	}
 	h, err := a.Sim.Payments(ctx, id)
-	return data[simHeld]{simHeld{h.Charges, each(h.Subscriptions, func(s sim.Subscribed) simSubscription { return simSubscription{s, value.At(s.Until.Time())} }), h.Refunds}}, err
+	return data[simHeld]{simHeld{h.Charges, each(h.Subscriptions,
+		func(s sim.Subscribed) simSubscription { return simSubscription{s, value.At(s.Until.Time())} }), h.Refunds}}, err
 }

@@ -77,7 +77,8 @@ func (a *API) newSimSender(ctx context.Context, in *newSimSenderIn) (data[sender
 	if err != nil {
 		return data[senderOut]{}, err
 	}
-	state := messaging.SenderState{Phone: in.Phone, DisplayName: in.DisplayName, Status: messaging.SenderStatus(in.Status), Quality: in.Quality, Limit: in.Limit.V.value, LimitKnown: !in.Limit.V.unknown}
+	state := messaging.SenderState{Phone: in.Phone, DisplayName: in.DisplayName, Status: messaging.SenderStatus(in.Status),
+		Quality: in.Quality, Limit: in.Limit.V.value, LimitKnown: !in.Limit.V.unknown}
 	s, err := a.Sim.AddSender(ctx, id, sim.NewSender{AssistantID: assistant, SenderState: state})
 	return data[senderOut]{senderOf(s)}, err
 }

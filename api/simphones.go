@@ -50,7 +50,8 @@ func checkScript(script []stepIn) error {
 func scriptOf(in []stepIn) []sim.Step {
 	out := make([]sim.Step, len(in))
 	for i, s := range in {
-		out[i] = sim.Step{Say: s.Say, Voice: s.Voice, Play: s.Play, WaitMS: s.WaitMS.Ptr(), WaitFor: s.WaitFor, TimeoutMS: s.TimeoutMS, DTMF: s.DTMF, Noise: s.Noise, Level: s.Level.Ptr(), Hangup: s.Hangup}
+		out[i] = sim.Step{Say: s.Say, Voice: s.Voice, Play: s.Play, WaitMS: s.WaitMS.Ptr(), WaitFor: s.WaitFor, TimeoutMS: s.TimeoutMS,
+			DTMF: s.DTMF, Noise: s.Noise, Level: s.Level.Ptr(), Hangup: s.Hangup}
 	}
 	return out
 }

@@ -65,5 +65,6 @@ func (a *API) sendSMS(ctx context.Context, in *smsIn) (smsSent, error) {
 		return smsSent{}, fault.Of(err)
 	}
 	s, err := a.Messaging.SendSMS(ctx, me, from, known, in.To, in.Body)
-	return smsSent{"The SMS was accepted for sending.", smsOut{"SMS_" + itoa(s.ID), s.From, s.To, s.Body, s.Segments, value.Money(s.Price), a.Messaging.Currency, s.Status}}, err
+	return smsSent{"The SMS was accepted for sending.",
+		smsOut{"SMS_" + itoa(s.ID), s.From, s.To, s.Body, s.Segments, value.Money(s.Price), a.Messaging.Currency, s.Status}}, err
 }

@@ -60,7 +60,8 @@ type savedTrunk struct {
 }
 
 func listedTrunk(t numbers.Trunk) trunkItem {
-	return trunkItem{int64(t.ID), t.Form, t.Number, t.Nickname, t.Username, t.Address, t.Format, t.Auth, append([]string{}, t.Allowed...), t.Country,
+	return trunkItem{int64(t.ID), t.Form, t.Number, t.Nickname, t.Username, t.Address, t.Format, t.Auth, append([]string{}, t.Allowed...),
+		t.Country,
 		t.Proxy, t.Transport, t.Port, append([]string{}, t.Codecs...), t.Registration, value.At(t.CreatedAt), value.At(t.UpdatedAt)}
 }
 

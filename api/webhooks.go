@@ -155,11 +155,14 @@ func (a *API) tryWebhook(ctx context.Context, in *tryWebhookIn) (triedWebhook, e
 	now := a.DB.Now()
 	switch x := in.found; in.Kind {
 	case "post_call":
-		e.Name, e.URL, e.Payload = webhooks.CallCompleted, value.Or(x.WebhookURL, ""), webhooks.SampleCall(webhooks.CallCompleted, int64(x.ID), x.UUID, now)
+		e.Name, e.URL, e.Payload = webhooks.CallCompleted, value.Or(x.WebhookURL, ""),
+			webhooks.SampleCall(webhooks.CallCompleted, int64(x.ID), x.UUID, now)
 	case "inbound":
-		e.Name, e.URL, e.Payload = webhooks.InboundCallCompleted, x.InboundWebhookURL, webhooks.SampleCall(webhooks.InboundCallCompleted, int64(x.ID), x.UUID, now)
+		e.Name, e.URL, e.Payload = webhooks.InboundCallCompleted, x.InboundWebhookURL,
+			webhooks.SampleCall(webhooks.InboundCallCompleted, int64(x.ID), x.UUID, now)
 	default:
-		e.Name, e.URL, e.Payload = webhooks.ConversationEnded, value.Or(x.ConversationEndedWebhookURL, ""), webhooks.SampleConversation(x.UUID, now)
+		e.Name, e.URL, e.Payload = webhooks.ConversationEnded, value.Or(x.ConversationEndedWebhookURL, ""),
+			webhooks.SampleConversation(x.UUID, now)
 	}
 	if e.URL == "" {
 		return triedWebhook{}, fault.New(fault.Invalid, "", "This webhook has no URL yet. Set one first.")

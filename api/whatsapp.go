@@ -27,7 +27,8 @@ type senderOut struct {
 }
 
 func senderOf(s messaging.Sender) senderOut {
-	return senderOut{s.ID, s.Phone, s.DisplayName, s.Status.Shown(), s.Quality, s.Limit, s.LimitFormatted(), s.AssistantID, s.AIEnabled, string(s.Status), timeOrNull(s.SyncedAt.Time())}
+	return senderOut{s.ID, s.Phone, s.DisplayName, s.Status.Shown(), s.Quality, s.Limit, s.LimitFormatted(), s.AssistantID, s.AIEnabled,
+		string(s.Status), timeOrNull(s.SyncedAt.Time())}
 }
 
 type templateOut struct {
@@ -193,7 +194,8 @@ type sentOut struct {
 }
 
 func sentOf(r messaging.Receipted) sentOut {
-	out := sentOut{Success: true, Talk: int64(r.Talk.ID), Entry: r.Entry, Message: r.Message.ID, Status: r.Message.Status, TalkUUID: r.Talk.UUID}
+	out := sentOut{Success: true, Talk: int64(r.Talk.ID), Entry: r.Entry, Message: r.Message.ID, Status: r.Message.Status,
+		TalkUUID: r.Talk.UUID}
 	if r.Message.SID != nil {
 		out.SID = *r.Message.SID
 	}
@@ -201,7 +203,8 @@ func sentOf(r messaging.Receipted) sentOut {
 }
 
 func (a *API) sendTemplate(ctx context.Context, in *sendIn) (sentOut, error) {
-	r, err := a.Messaging.SendTemplate(ctx, int64(owner(ctx)), messaging.Send{Sender: in.Sender, Template: in.Template, To: in.Phone, Name: in.Name, Values: in.Variables})
+	r, err := a.Messaging.SendTemplate(ctx, int64(owner(ctx)),
+		messaging.Send{Sender: in.Sender, Template: in.Template, To: in.Phone, Name: in.Name, Values: in.Variables})
 	return sentOf(r), err
 }
 
@@ -299,11 +302,13 @@ type newSenderIn struct {
 }
 
 func (a *API) createSender(ctx context.Context, in *newSenderIn) (data[senderOut], error) {
-	ch, err := a.senderChange(ctx, &senderChangeIn{Assistant: in.Assistant, AIEnabled: in.AIEnabled, Delay: in.Delay, ReceiptsURL: in.ReceiptsURL})
+	ch, err := a.senderChange(ctx,
+		&senderChangeIn{Assistant: in.Assistant, AIEnabled: in.AIEnabled, Delay: in.Delay, ReceiptsURL: in.ReceiptsURL})
 	if err != nil {
 		return data[senderOut]{}, err
 	}
-	s, err := a.Messaging.Join(ctx, messaging.Joining{Owner: int64(owner(ctx)), Carrier: in.Carrier, Phone: in.Phone, DisplayName: in.DisplayName.V, Credentials: in.Credentials}, ch)
+	s, err := a.Messaging.Join(ctx, messaging.Joining{Owner: int64(owner(ctx)), Carrier: in.Carrier, Phone: in.Phone,
+		DisplayName: in.DisplayName.V, Credentials: in.Credentials}, ch)
 	return data[senderOut]{senderOf(s)}, err
 }
 

@@ -161,7 +161,8 @@ func (h *App) billing(context.Context) (err error) {
 
 // Billing opens the room of money alone.
 func Billing(c *config.Config, a *accounts.Accounts) (*billing.Billing, error) {
-	settings := billing.Settings{Enforce: c.Billing.Enforce, StartingBalance: c.Billing.StartingBalance, Currency: c.Billing.Currency, OwnTrunk: c.Rates.OwnTrunk,
+	settings := billing.Settings{Enforce: c.Billing.Enforce, StartingBalance: c.Billing.StartingBalance, Currency: c.Billing.Currency,
+		OwnTrunk: c.Rates.OwnTrunk,
 		Prices: billing.Prices{ChatMessage: c.Prices.ChatMessage, Marketing: c.Prices.WhatsAppMarketing, Utility: c.Prices.WhatsAppUtility,
 			Auth: c.Prices.WhatsAppAuthentication, Freeform: c.Prices.WhatsAppFreeform, SMS: c.Prices.SMS}}
 	if c.Rates.File != "" {

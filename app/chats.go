@@ -41,7 +41,8 @@ func (h *App) calendars(context.Context) error {
 }
 
 // booking carries out a function of an assistant's calendar, in the assistant's time zone.
-func (h *App) booking(ctx context.Context, a assistants.Assistant, t *toolbox.CalendarIntegration, function string, args map[string]any) (any, error) {
+func (h *App) booking(ctx context.Context, a assistants.Assistant, t *toolbox.CalendarIntegration, function string,
+	args map[string]any) (any, error) {
 	setup := calendar.Setup{Key: t.APIKey, Event: t.EventSlug, Team: value.Or(t.TeamSlug, ""), Endpoint: t.Endpoint,
 		CustomEndpoint: value.Or(t.CustomEndpoint, "")}
 	for _, f := range t.BookingFields {
@@ -90,7 +91,8 @@ func (h *App) chatMoney() chats.Money {
 		},
 		Charge: func(ctx context.Context, tx *db.Tx, talk chats.Conversation, entry int64) (value.Money, error) {
 			on := int64(talk.Assistant)
-			bill, err := h.Billing.Charge(ctx, tx, talk.Owner, fmt.Sprintf("chat:%d", entry), billing.Item{Kind: billing.ChatMessage, Money: price, Assistant: &on})
+			bill, err := h.Billing.Charge(ctx, tx, talk.Owner, fmt.Sprintf("chat:%d", entry),
+				billing.Item{Kind: billing.ChatMessage, Money: price, Assistant: &on})
 			return bill.Money, err
 		},
 	}

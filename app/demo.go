@@ -11,7 +11,8 @@ import (
 	"parley/value"
 )
 
-// firstVisit gives an account that never had an assistant one to talk to, when its owner opens the console. A demo that was deleted does not come back.
+// firstVisit gives an account that never had an assistant one to talk to, when its owner opens the console. A demo that
+// was deleted does not come back.
 func (h *App) firstVisit(ctx context.Context, owner accounts.ID) error {
 	had, err := h.Assistants.Had(ctx, h.DB, owner)
 	if err != nil || had {

@@ -117,7 +117,8 @@ func (h *App) transcribe(ctx context.Context, s messaging.Sender, recording []by
 // extension is how the name of a file of a type ends.
 func extension(kind string) string {
 	kind, _, _ = mime.ParseMediaType(kind)
-	usual := map[string]string{"image/jpeg": ".jpg", "image/png": ".png", "image/webp": ".webp", "audio/ogg": ".ogg", "audio/mpeg": ".mp3", "video/mp4": ".mp4", "text/plain": ".txt"}
+	usual := map[string]string{"image/jpeg": ".jpg", "image/png": ".png", "image/webp": ".webp", "audio/ogg": ".ogg", "audio/mpeg": ".mp3",
+		"video/mp4": ".mp4", "text/plain": ".txt"}
 	if ext, ok := usual[kind]; ok {
 		return ext
 	}

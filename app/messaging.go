@@ -39,10 +39,13 @@ func (h *App) messaging(ctx context.Context) error {
 	c, p := h.on.Config, h.Billing.Prices
 	platforms, joiners, texter := platforms(h.vendors)
 	h.Messaging = messaging.New(messaging.Deps{
-		DB: h.DB, Jobs: h.on.Jobs, Gateways: platforms, Joiners: joiners, Texter: texter, Open: h.openFile, Ledger: ledger{h.Billing}, Chats: h.Chats, Assistants: h.Assistants,
-		Report: h.reportReceipt, Phones: h.phones(), Currency: c.Billing.Currency, ResponseDelay: c.WhatsApp.ResponseDelay, CallMinLimit: int64(c.WhatsApp.VoiceCallMinLimit),
-		Prices: messaging.Prices{Marketing: int64(p.Marketing), Utility: int64(p.Utility), Authentication: int64(p.Auth), Freeform: int64(p.Freeform),
-			SMS: func(to string) int64 { return int64(h.Billing.SMSPrice(to)) }},
+		DB: h.DB, Jobs: h.on.Jobs, Gateways: platforms, Joiners: joiners, Texter: texter, Open: h.openFile, Ledger: ledger{h.Billing},
+		Chats: h.Chats, Assistants: h.Assistants,
+		Report: h.reportReceipt, Phones: h.phones(), Currency: c.Billing.Currency, ResponseDelay: c.WhatsApp.ResponseDelay,
+		CallMinLimit: int64(c.WhatsApp.VoiceCallMinLimit),
+		Prices: messaging.Prices{Marketing: int64(p.Marketing), Utility: int64(p.Utility), Authentication: int64(p.Auth),
+			Freeform: int64(p.Freeform),
+			SMS:      func(to string) int64 { return int64(h.Billing.SMSPrice(to)) }},
 		NumberByID: func(ctx context.Context, q db.Q, owner, id int64) (messaging.Number, bool, error) {
 			n, err := h.Numbers.Get(ctx, q, accounts.ID(owner), numbers.ID(id))
 			return texting(n), known(err), missing(err)
@@ -71,8 +74,10 @@ func texting(n numbers.Number) messaging.Number {
 // reportReceipt queues the webhook of a delivery that moved on.
 func (h *App) reportReceipt(ctx context.Context, tx *db.Tx, r messaging.Receipt) error {
 	m := r.Message
-	body := webhooks.Status{Event: webhooks.MessageStatus, WhatsAppMessageID: m.ID, MessageSID: m.SID, ConversationID: r.Talk.UUID, AssistantID: some(r.Talk.AssistantUUID),
-		Sender: webhooks.StatusSender{ID: r.Sender.ID, PhoneNumber: r.Sender.Phone, DisplayName: r.Sender.DisplayName}, To: m.Phone, From: r.Sender.Phone, Direction: "outbound",
+	body := webhooks.Status{Event: webhooks.MessageStatus, WhatsAppMessageID: m.ID, MessageSID: m.SID, ConversationID: r.Talk.UUID,
+		AssistantID: some(r.Talk.AssistantUUID),
+		Sender:      webhooks.StatusSender{ID: r.Sender.ID, PhoneNumber: r.Sender.Phone, DisplayName: r.Sender.DisplayName}, To: m.Phone,
+		From: r.Sender.Phone, Direction: "outbound",
 		Status: string(m.Status), ErrorCode: m.ErrorCode, ErrorMessage: m.ErrorText, ErrorDescription: r.Details, At: value.At(r.At)}
 	if r.Provider != nil {
 		body.ProviderAt = value.At(*r.Provider)

@@ -19,14 +19,16 @@ func (h *App) reportEnding(ctx context.Context, tx *db.Tx, e chats.Ending) error
 
 func endingBody(e chats.Ending) webhooks.Conversation {
 	out := webhooks.Conversation{ID: int64(e.ID), ConversationID: e.UUID, AssistantID: e.AssistantUUID, Type: e.Type, MessageCount: e.Messages,
-		Status: "ended", ExtractedVariables: e.Extracted, InputVariables: e.Variables, CustomerPhone: some(e.Customer.Phone), CustomerName: some(e.Customer.Name),
-		CreatedAt: value.At(e.CreatedAt), EndedAt: value.At(e.EndedAt), Event: webhooks.ConversationEnded, EndReason: e.Reason}
+		Status: "ended", ExtractedVariables: e.Extracted, InputVariables: e.Variables, CustomerPhone: some(e.Customer.Phone),
+		CustomerName: some(e.Customer.Name),
+		CreatedAt:    value.At(e.CreatedAt), EndedAt: value.At(e.EndedAt), Event: webhooks.ConversationEnded, EndReason: e.Reason}
 	if e.Sender.ID != 0 {
 		out.Sender = &webhooks.Sender{PhoneNumber: e.Sender.Phone, DisplayName: e.Sender.Name}
 	}
 	var lines []string
 	for _, x := range e.Entries {
-		out.Transcript = append(out.Transcript, webhooks.Line{Role: x.Role, Content: x.Text, At: value.At(x.At), Unix: x.At.Truncate(time.Second).Unix()})
+		out.Transcript = append(out.Transcript,
+			webhooks.Line{Role: x.Role, Content: x.Text, At: value.At(x.At), Unix: x.At.Truncate(time.Second).Unix()})
 		for _, f := range x.Attachments {
 			out.Attachments = append(out.Attachments, webhooks.Attachment(f))
 		}

@@ -18,7 +18,8 @@ import (
 // engines are those of calls, by the codes of their vendors.
 func engines(vs providers.Vendors) switchboard.Engines {
 	out := switchboard.Engines{Transcribers: map[string]voice.OpenTranscriber{}, Synthesizers: map[string]voice.Synthesizer{},
-		Models: map[string]func(string) agent.Model{}, Warm: map[string]func(context.Context, voice.Transcription) error{}, Most: map[string]int{},
+		Models: map[string]func(string) agent.Model{}, Warm: map[string]func(context.Context, voice.Transcription) error{},
+		Most:    map[string]int{},
 		Default: vs.First(speaks).Code}
 	for _, v := range vs {
 		set(out.Transcribers, v.Code, v.Transcriber, v.Transcriber != nil)

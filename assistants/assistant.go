@@ -131,7 +131,8 @@ func (s *Assistants) Get(ctx context.Context, q db.Q, owner accounts.ID, ref val
 // a statement that waited for a row sees other tables as they were before.
 func (s *Assistants) locked(ctx context.Context, tx *db.Tx, owner accounts.ID, ref value.Ref) (Assistant, error) {
 	var id ID
-	err := tx.Get(ctx, &id, `SELECT id FROM assistants WHERE account_id = $1 AND (id = $2 OR uuid = $3) AND deleted_at IS NULL {{lock}}`, int64(owner), ref.ID, ref.UUID)
+	err := tx.Get(ctx, &id, `SELECT id FROM assistants WHERE account_id = $1 AND (id = $2 OR uuid = $3) AND deleted_at IS NULL {{lock}}`,
+		int64(owner), ref.ID, ref.UUID)
 	if errors.Is(err, db.ErrNone) {
 		return Assistant{}, ErrNotFound
 	}
@@ -201,7 +202,8 @@ func pageOf(owner accounts.ID, total, offset, limit int) (string, []any) {
 	if back {
 		order = `ASC`
 	}
-	return `SELECT id FROM assistants WHERE account_id = $1 AND deleted_at IS NULL ORDER BY id ` + order + ` LIMIT $2 OFFSET $3`, []any{int64(owner), most, from}
+	return `SELECT id FROM assistants WHERE account_id = $1 AND deleted_at IS NULL ORDER BY id ` + order + ` LIMIT $2 OFFSET $3`,
+		[]any{int64(owner), most, from}
 }
 
 // Create saves a new assistant, or says everything that is wrong with it.

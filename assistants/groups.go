@@ -28,7 +28,8 @@ type Groups struct {
 
 // Folders of which an assistant is in one at most.
 func Folders(d *db.DB) *Groups {
-	return &Groups{d, "folders", "folder", `SELECT CAST(coalesce(sum(n), 0) AS BIGINT) FROM ` + db.Counted("assistants", `account_id = g.account_id AND folder_id = g.id`, false)}
+	return &Groups{d, "folders", "folder", `SELECT CAST(coalesce(sum(n), 0) AS BIGINT) FROM ` + db.Counted("assistants",
+		`account_id = g.account_id AND folder_id = g.id`, false)}
 }
 
 // Labels of which an assistant has any number.

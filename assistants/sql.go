@@ -229,7 +229,8 @@ func (s *Assistants) Names(ctx context.Context, q db.Q, owner accounts.ID, ids [
 		ID   int64  `db:"id"`
 		Name string `db:"name"`
 	}
-	err := q.Select(ctx, &rows, `SELECT id, name FROM assistants WHERE account_id = $1 AND deleted_at IS NULL AND id IN `+in, append([]any{int64(owner)}, args...)...)
+	err := q.Select(ctx, &rows, `SELECT id, name FROM assistants WHERE account_id = $1 AND deleted_at IS NULL AND id IN `+in,
+		append([]any{int64(owner)}, args...)...)
 	out := make(map[int64]string, len(rows))
 	for _, r := range rows {
 		out[r.ID] = r.Name

@@ -68,7 +68,8 @@ func (s *Assistants) Versions(ctx context.Context, q db.Q, owner accounts.ID, re
 
 func (s *Assistants) versions(ctx context.Context, q db.Q, of Assistant, where string, args ...any) ([]Version, error) {
 	var rows []versionRow
-	err := q.Select(ctx, &rows, `SELECT n, created_at, made_by, changed, settings, inbound_webhook_url FROM assistant_versions WHERE `+where, args...)
+	err := q.Select(ctx, &rows, `SELECT n, created_at, made_by, changed, settings, inbound_webhook_url FROM assistant_versions WHERE `+where,
+		args...)
 	if err != nil {
 		return nil, fmt.Errorf("load versions: %w", err)
 	}

@@ -198,7 +198,8 @@ func header(rate, channels int, data uint32) []byte {
 	b.WriteString("RIFF")
 	_ = binary.Write(&b, binary.LittleEndian, riff)
 	b.WriteString("WAVEfmt ")
-	_ = binary.Write(&b, binary.LittleEndian, []uint32{16, wavPCM | uint32(channels)<<16, uint32(rate), uint32(rate * channels * 2), uint32(channels*2) | 16<<16})
+	_ = binary.Write(&b, binary.LittleEndian,
+		[]uint32{16, wavPCM | uint32(channels)<<16, uint32(rate), uint32(rate * channels * 2), uint32(channels*2) | 16<<16})
 	b.WriteString("data")
 	_ = binary.Write(&b, binary.LittleEndian, data)
 	return b.Bytes()

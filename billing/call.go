@@ -29,7 +29,8 @@ func minutes(seconds int64) int64 { return (max(seconds, 0) + 59) / 60 }
 // HoldMinutes sets aside as much of a call as is available: AI time, when an assistant talks, and the carrier's rate for
 // up to most seconds. It returns how many seconds are paid for, at most that many; fault.NeedsPayment when the first
 // minute does not fit. Holding a ref again changes nothing and returns what was covered before.
-func (b *Billing) HoldMinutes(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string, assistant bool, rate value.Money, most int64) (paid int64, err error) {
+func (b *Billing) HoldMinutes(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string, assistant bool, rate value.Money,
+	most int64) (paid int64, err error) {
 	u, err := b.unit(ctx, tx, owner)
 	if err != nil {
 		return 0, err

@@ -180,7 +180,8 @@ func (b *Billing) book(ctx context.Context, tx *db.Tx, owner accounts.ID, ref st
 // charged is what was booked already; nil when nothing was.
 func charged(ctx context.Context, tx *db.Tx, owner accounts.ID, kind, ref string) (*value.Money, error) {
 	var amount value.Money
-	err := tx.Get(ctx, &amount, `SELECT amount FROM ledger WHERE account_id = $1 AND entry = 'charge' AND kind = $2 AND ref = $3`, owner, kind, ref)
+	err := tx.Get(ctx, &amount, `SELECT amount FROM ledger WHERE account_id = $1 AND entry = 'charge' AND kind = $2 AND ref = $3`,
+		owner, kind, ref)
 	if errors.Is(err, db.ErrNone) {
 		return nil, nil
 	}

@@ -62,7 +62,8 @@ const typeSuffix = "~type"
 
 // check refuses keys that could leave the store or hide in it.
 func check(key string) error {
-	if !fs.ValidPath(key) || strings.HasSuffix(key, typeSuffix) || key == "." || strings.HasPrefix(key, ".") || strings.Contains(key, "/.") || strings.ContainsAny(key, "\\\x00") {
+	if !fs.ValidPath(key) || strings.HasSuffix(key, typeSuffix) || key == "." || strings.HasPrefix(key, ".") || strings.Contains(key, "/.") ||
+		strings.ContainsAny(key, "\\\x00") {
 		return fmt.Errorf("blobs: bad key %q", key)
 	}
 	return nil

@@ -34,7 +34,8 @@ func openS3(ctx context.Context, u *url.URL) (Store, error) {
 		endpoint, secure = rest, false
 	}
 	endpoint = strings.TrimSuffix(strings.TrimPrefix(endpoint, "https://"), "/")
-	keys := credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{}})
+	keys := credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{},
+		&credentials.IAM{}})
 	if id := q.Get("access_key"); id != "" {
 		keys = credentials.NewStaticV4(id, q.Get("secret_key"), "")
 	}
@@ -48,7 +49,8 @@ func openS3(ctx context.Context, u *url.URL) (Store, error) {
 	}
 	there, err := client.BucketExists(ctx, b.name)
 	if err == nil && !there && q.Get("create") == "true" {
-		if err = client.MakeBucket(ctx, b.name, minio.MakeBucketOptions{Region: q.Get("region")}); err != nil { // another process may have made it
+		if err = client.MakeBucket(ctx, b.name,
+			minio.MakeBucketOptions{Region: q.Get("region")}); err != nil { // another process may have made it
 			if exists, _ := client.BucketExists(ctx, b.name); exists {
 				err = nil
 			}

@@ -90,7 +90,8 @@ type attendee struct {
 	Phone    string `json:"phoneNumber,omitempty"`
 }
 
-func (c *Calendar) reserve(ctx context.Context, t Setup, start time.Time, who attendee, answers map[string]any, zone *time.Location) (Booked, error) {
+func (c *Calendar) reserve(ctx context.Context, t Setup, start time.Time, who attendee, answers map[string]any,
+	zone *time.Location) (Booked, error) {
 	body := map[string]any{"start": utc(start), "eventTypeSlug": t.Event, "attendee": who}
 	scope, err := c.scope(ctx, t)
 	if err != nil {
@@ -126,7 +127,8 @@ func (c *Calendar) reserve(ctx context.Context, t Setup, start time.Time, who at
 	if b.Start.IsZero() {
 		b.Start = start
 	}
-	out := Booked{Status: b.Status, UID: b.UID, Start: b.Start.In(zone).Format(time.RFC3339), Timezone: zone.String(), Location: text(b.Location)}
+	out := Booked{Status: b.Status, UID: b.UID, Start: b.Start.In(zone).Format(time.RFC3339), Timezone: zone.String(),
+		Location: text(b.Location)}
 	if out.Status == "" {
 		out.Status = "accepted"
 	}

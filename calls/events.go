@@ -64,7 +64,8 @@ func (c *Calls) Log(ctx context.Context, tx *db.Tx, id ID, events []Event) error
 
 // SetAnsweredBy notes who picked up a call that goes on.
 func (c *Calls) SetAnsweredBy(ctx context.Context, q db.Q, id ID, by AnsweredBy) error {
-	_, err := q.Exec(ctx, `UPDATE calls SET answered_by = $1, updated_at = $2 WHERE id = $3 AND status = 'in-progress'`, by, db.At(c.db.Now()), id)
+	_, err := q.Exec(ctx, `UPDATE calls SET answered_by = $1, updated_at = $2 WHERE id = $3 AND status = 'in-progress'`,
+		by, db.At(c.db.Now()), id)
 	return err
 }
 

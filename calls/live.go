@@ -21,7 +21,8 @@ func (c *Calls) Claim(ctx context.Context, q db.Q, id ID, node string, lease tim
 
 // Free lets go of a call that its holder has not placed; false when it is over, or somebody asked for its end.
 func (c *Calls) Free(ctx context.Context, q db.Q, id ID, node string) (bool, error) {
-	n, err := q.Exec(ctx, `UPDATE calls SET node = NULL, lease_real = 0 WHERE id = $1 AND node = $2 AND stop IS NULL AND status = 'initiated'`, id, node)
+	n, err := q.Exec(ctx, `UPDATE calls SET node = NULL, lease_real = 0 WHERE id = $1 AND node = $2 AND stop IS NULL AND status = 'initiated'`,
+		id, node)
 	return n > 0, err
 }
 
@@ -72,7 +73,8 @@ func (c *Calls) Rings(ctx context.Context, q db.Q, id ID) error {
 
 // Answers notes that the far end picked up; the duration starts.
 func (c *Calls) Answers(ctx context.Context, q db.Q, id ID) (Call, error) {
-	return c.move(ctx, q, id, `status = 'in-progress', answered_at = $2, answered_real = $3`, `status IN ('initiated', 'ringing')`, db.At(time.Now()))
+	return c.move(ctx, q, id, `status = 'in-progress', answered_at = $2, answered_real = $3`, `status IN ('initiated', 'ringing')`,
+		db.At(time.Now()))
 }
 
 // Covers notes how many seconds the hold of a call covers.
@@ -198,7 +200,8 @@ func (c *Calls) SetVariables(ctx context.Context, id ID, values ...value.Scalar)
 
 // AskStop asks whoever holds a live call to end it. A call that nobody holds yet ends here and now: ended is then true.
 func (c *Calls) AskStop(ctx context.Context, tx *db.Tx, id ID, r Reason) (ended bool, err error) {
-	n, err := tx.Exec(ctx, `UPDATE calls SET stop = $1 WHERE id = $2 AND status IN ('initiated', 'ringing', 'in-progress') AND stop IS NULL`, r, id)
+	n, err := tx.Exec(ctx, `UPDATE calls SET stop = $1 WHERE id = $2 AND status IN ('initiated', 'ringing', 'in-progress') AND stop IS NULL`,
+		r, id)
 	if err != nil || n == 0 {
 		return false, err
 	}
@@ -229,7 +232,8 @@ func (c *Calls) Stops(ctx context.Context, q db.Q, node string) (map[ID]Reason, 
 // LiveOfCampaign are the ids of a campaign's calls that go on.
 func (c *Calls) LiveOfCampaign(ctx context.Context, q db.Q, campaign int64) ([]ID, error) {
 	var ids []ID
-	err := q.Select(ctx, &ids, `SELECT id FROM calls WHERE campaign_id = $1 AND status IN ('initiated', 'ringing', 'in-progress') ORDER BY id`, campaign)
+	err := q.Select(ctx, &ids, `SELECT id FROM calls WHERE campaign_id = $1 AND status IN ('initiated', 'ringing', 'in-progress') ORDER BY id`,
+		campaign)
 	return ids, err
 }
 

@@ -20,7 +20,8 @@ const (
 
 // Placed notes that an outbound call was placed; carrier says that no trunk of the account carries it.
 func (c *Calls) Placed(ctx context.Context, tx *db.Tx, owner accounts.ID, carrier bool) error {
-	_, err := tx.Exec(ctx, `INSERT INTO placements (account_id, carrier, at, at_real) VALUES ($1, $2, $3, $4)`, owner, carrier, db.At(tx.Now()), db.At(time.Now()))
+	_, err := tx.Exec(ctx, `INSERT INTO placements (account_id, carrier, at, at_real) VALUES ($1, $2, $3, $4)`,
+		owner, carrier, db.At(tx.Now()), db.At(time.Now()))
 	return err
 }
 
@@ -47,12 +48,14 @@ func (c *Calls) PlaceableIn(ctx context.Context, q db.Q, owner accounts.ID, span
 // PlacedToday counts the calls of an account through carriers of the installation in the last 24 hours.
 func (c *Calls) PlacedToday(ctx context.Context, q db.Q, owner accounts.ID) (int, error) {
 	var n int
-	err := q.Get(ctx, &n, `SELECT count(*) FROM placements WHERE account_id = $1 AND carrier AND at > $2`, owner, db.At(c.db.Now().Add(-24*time.Hour)))
+	err := q.Get(ctx, &n, `SELECT count(*) FROM placements WHERE account_id = $1 AND carrier AND at > $2`,
+		owner, db.At(c.db.Now().Add(-24*time.Hour)))
 	return n, err
 }
 
 // ForgetPlaced removes what no ceiling looks at any more.
 func (c *Calls) ForgetPlaced(ctx context.Context, now time.Time) error {
-	_, err := c.db.Exec(ctx, `DELETE FROM placements WHERE at < $1 AND at_real < $2`, db.At(now.Add(-24*time.Hour)), db.At(time.Now().Add(-time.Minute)))
+	_, err := c.db.Exec(ctx, `DELETE FROM placements WHERE at < $1 AND at_real < $2`,
+		db.At(now.Add(-24*time.Hour)), db.At(time.Now().Add(-time.Minute)))
 	return err
 }

@@ -33,7 +33,8 @@ func (c *Calls) ForgetSignalling(ctx context.Context, q db.Q, before time.Time, 
 		ID ID      `db:"call_id"`
 		At db.Time `db:"created_at"`
 	}
-	err := q.Select(ctx, &oldest, `SELECT s.call_id, c.created_at FROM call_signalling s JOIN calls c ON c.id = s.call_id ORDER BY s.call_id LIMIT $1`, limit)
+	err := q.Select(ctx, &oldest,
+		`SELECT s.call_id, c.created_at FROM call_signalling s JOIN calls c ON c.id = s.call_id ORDER BY s.call_id LIMIT $1`, limit)
 	if err != nil {
 		return 0, err
 	}

@@ -51,7 +51,8 @@ func (c *Calls) Create(ctx context.Context, q db.Q, n NewCall) (Call, error) {
 		if n.Node != "" {
 			lease = db.At(real.Add(n.Lease))
 		}
-		one = Call{Owner: n.Owner, UUID: uuid.NewString(), Type: n.Type, Status: Initiated, AssistantID: null(n.AssistantID), AssistantName: n.AssistantName,
+		one = Call{Owner: n.Owner, UUID: uuid.NewString(), Type: n.Type, Status: Initiated, AssistantID: null(n.AssistantID),
+			AssistantName:  n.AssistantName,
 			AssistantPhone: null(n.AssistantPhone), ClientPhone: null(n.ClientPhone), NumberID: null(n.NumberID), TrunkID: null(n.TrunkID),
 			CampaignID: null(n.CampaignID), CampaignName: null(n.CampaignName), LeadID: null(n.LeadID), DialNo: null(n.DialNo),
 			SignalID: null(n.SignalID), RequestID: null(n.RequestID), AnsweredBy: by, Currency: n.Currency, Node: null(n.Node),

@@ -42,8 +42,10 @@ var Steps = []Step{
 	{[]Status{Initiated}, "provisional answer of the far end (inbound: at once)", []Status{Ringing}, ""},
 	{[]Status{Initiated, Ringing}, "answered", []Status{InProgress}, "duration starts"},
 	{[]Status{Initiated, Ringing}, "ended before the answer, see the reasons", []Status{Busy, NoAnswer, Failed}, "final; hold freed"},
-	{[]Status{InProgress}, "hang-up by customer, by assistant, otherwise", []Status{EndedByCustomer, EndedByAssistant, Ended}, "transcript closed, evaluation, costs"},
-	{[]Status{EndedByCustomer, EndedByAssistant, Ended}, "work after the call done, at the latest 60 s later", []Status{Completed}, "final; webhooks queued"},
+	{[]Status{InProgress}, "hang-up by customer, by assistant, otherwise", []Status{EndedByCustomer, EndedByAssistant, Ended},
+		"transcript closed, evaluation, costs"},
+	{[]Status{EndedByCustomer, EndedByAssistant, Ended}, "work after the call done, at the latest 60 s later", []Status{Completed},
+		"final; webhooks queued"},
 	{[]Status{InProgress}, "engine lost beyond recovery", []Status{Failed}, "final"},
 }
 

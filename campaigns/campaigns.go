@@ -121,7 +121,8 @@ func (c *Campaigns) Create(ctx context.Context, owner int64, judge func(tx *db.T
 		one.CreatedAt = db.At(tx.Now())
 		one.UpdatedAt = one.CreatedAt
 		return tx.Get(ctx, &one.ID, `INSERT INTO campaigns (account_id, name, assistant_id, status, settings, completes, created_at, updated_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $7) RETURNING id`, owner, one.Name, one.Assistant, one.Status, one.Settings, s.CompleteWhenDone, one.CreatedAt)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $7) RETURNING id`, owner, one.Name, one.Assistant, one.Status, one.Settings, s.CompleteWhenDone,
+			one.CreatedAt)
 	})
 	return one, err
 }

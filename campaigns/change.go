@@ -80,7 +80,8 @@ func (c *Campaigns) Changed(ctx context.Context, tx *db.Tx, owner int64, ch Chan
 	return c.judged(ctx, tx, owner, ch, s, terms, failed)
 }
 
-func (c *Campaigns) judged(ctx context.Context, tx *db.Tx, owner int64, ch Change, s Settings, terms Terms, bad []fault.Field) (Settings, error) {
+func (c *Campaigns) judged(ctx context.Context, tx *db.Tx, owner int64, ch Change, s Settings, terms Terms,
+	bad []fault.Field) (Settings, error) {
 	bad = slices.Clip(bad)
 	if n := ch.MaxParallel; n.Has() && (n.V < 1 || n.V > int64(terms.ceiling())) {
 		bad = append(bad, fault.Bad("max_calls_in_parallel", "between.number", "1", strconv.Itoa(terms.ceiling())))

@@ -25,7 +25,8 @@ func (c *Campaigns) Tick(ctx context.Context, now time.Time) error {
 		Campaign
 		Done bool `db:"done"`
 	}
-	err := c.db.Select(ctx, &all, `SELECT `+campaignColumns+`, done FROM (SELECT c.*, (`+firstDue+`) <= $1 AS due, completes AND (`+firstOpen+`) IS NULL AS done
+	err := c.db.Select(ctx, &all,
+		`SELECT `+campaignColumns+`, done FROM (SELECT c.*, (`+firstDue+`) <= $1 AS due, completes AND (`+firstOpen+`) IS NULL AS done
 		FROM campaigns c WHERE status = 'in-progress') running WHERE due OR done ORDER BY id`, db.At(now))
 	if err != nil {
 		return err
@@ -123,7 +124,8 @@ func (c *Campaigns) place(ctx context.Context, tx *db.Tx, one *Campaign, l Lead,
 	if one.Assistant == nil {
 		return ErrInactive
 	}
-	at := Attempt{Owner: one.Owner, CampaignID: one.ID, Name: one.Name, AssistantID: *one.Assistant, LeadID: l.ID, DialNo: l.DialNo + 1, Phone: l.Phone, Variables: l.Variables.V}
+	at := Attempt{Owner: one.Owner, CampaignID: one.ID, Name: one.Name, AssistantID: *one.Assistant, LeadID: l.ID, DialNo: l.DialNo + 1,
+		Phone: l.Phone, Variables: l.Variables.V}
 	if ids := one.Settings.V.NumberIDs; len(ids) > 0 {
 		at.NumberID = ids[one.NextNumber%int64(len(ids))]
 	}

@@ -51,7 +51,8 @@ func (c *Campaigns) Preview(ctx context.Context, owner int64, file io.ReadSeeker
 
 // importWith passes the rows that can become leads on in batches, after it has read the whole file once to see that it can
 // be taken.
-func (c *Campaigns) importWith(ctx context.Context, owner int64, file io.ReadSeeker, s Sheet, add func([]sheetRow) (int, error)) (Imported, error) {
+func (c *Campaigns) importWith(ctx context.Context, owner int64, file io.ReadSeeker, s Sheet,
+	add func([]sheetRow) (int, error)) (Imported, error) {
 	out := Imported{Errors: []ImportError{}}
 	if _, err := c.Get(ctx, c.db, owner, s.Campaign); err != nil {
 		return out, err
@@ -204,7 +205,8 @@ func insertLeads(ctx context.Context, tx *db.Tx, leads []Lead) error {
 		ID    LeadID `db:"id"`
 		Phone string `db:"phone_number"`
 	}
-	err := tx.Select(ctx, &stored, `INSERT INTO leads (account_id, campaign_id, parent_id, phone_number, variables, status, attempts, round, dial_no, due_at,
+	err := tx.Select(ctx, &stored,
+		`INSERT INTO leads (account_id, campaign_id, parent_id, phone_number, variables, status, attempts, round, dial_no, due_at,
 		created_at, updated_at) VALUES `+strings.Join(rows, ", ")+` RETURNING id, phone_number`, args...)
 	if err != nil {
 		return err

@@ -223,7 +223,8 @@ func (c *Campaigns) changeLead(ctx context.Context, tx *db.Tx, l Lead, ch LeadCh
 
 // again has the contacts of a lead that starts afresh dialled again.
 func again(ctx context.Context, tx *db.Tx, lead LeadID) error {
-	_, err := tx.Exec(ctx, `UPDATE leads SET round = 0, status = 'created', updated_at = $1 WHERE parent_id = $2 AND status <> 'blacklisted'`, db.At(tx.Now()), lead)
+	_, err := tx.Exec(ctx, `UPDATE leads SET round = 0, status = 'created', updated_at = $1 WHERE parent_id = $2 AND status <> 'blacklisted'`,
+		db.At(tx.Now()), lead)
 	return err
 }
 
@@ -252,7 +253,8 @@ func (c *Campaigns) DeleteLead(ctx context.Context, owner int64, id LeadID) erro
 // Block marks the leads and contacts with this number, after it was put on the do-not-call list, those in a call left out.
 func (c *Campaigns) Block(ctx context.Context, tx *db.Tx, owner int64, phone string) error {
 	var waiting []Lead // contacts whose turn has come: their leads must move on
-	err := tx.Select(ctx, &waiting, `SELECT `+leadColumns+leadFrom+` WHERE l.account_id = $1 AND l.phone_number = $2 AND l.parent_id IS NOT NULL
+	err := tx.Select(ctx, &waiting,
+		`SELECT `+leadColumns+leadFrom+` WHERE l.account_id = $1 AND l.phone_number = $2 AND l.parent_id IS NOT NULL
 		AND l.status = 'scheduled' ORDER BY l.campaign_id, l.id`, owner, phone)
 	if err != nil {
 		return err

@@ -47,7 +47,8 @@ func (c *Campaigns) running(ctx context.Context, look func(one Campaign, w Windo
 		Campaign
 		Due db.Time `db:"due"`
 	}
-	err := c.db.Select(ctx, &all, `SELECT `+campaignColumns+`, (`+firstDue+`) AS due FROM campaigns c WHERE status = 'in-progress' ORDER BY id`)
+	err := c.db.Select(ctx, &all,
+		`SELECT `+campaignColumns+`, (`+firstDue+`) AS due FROM campaigns c WHERE status = 'in-progress' ORDER BY id`)
 	if err != nil {
 		return err
 	}

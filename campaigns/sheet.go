@@ -82,7 +82,8 @@ func (s *sheetReader) next() (sheetRow, error) {
 	case err != nil:
 		return sheetRow{}, err
 	case s.at > 1+MostRows:
-		return sheetRow{}, fault.Input(fault.Own("file", fmt.Sprintf("The file must not have more than %d rows. Send the rest in another one.", MostRows)))
+		return sheetRow{}, fault.Input(fault.Own("file",
+			fmt.Sprintf("The file must not have more than %d rows. Send the rest in another one.", MostRows)))
 	}
 	row := s.row(record)
 	row.wrong = unfit(row.NewLead)

@@ -85,7 +85,8 @@ func (c *Campaigns) Counts(ctx context.Context, q db.Q, ids []ID) (map[ID]Counts
 func counts(ids []ID) (string, []any) {
 	in, args := db.In(1, ids)
 	return `SELECT campaign_id, status, CAST(sum(n) AS BIGINT) AS n FROM ` + db.Counted("leads",
-		`account_id IN (SELECT account_id FROM campaigns WHERE id IN `+in+`) AND campaign_id IN `+in, false) + ` GROUP BY campaign_id, status`, args
+			`account_id IN (SELECT account_id FROM campaigns WHERE id IN `+in+`) AND campaign_id IN `+in, false) + ` GROUP BY campaign_id, status`,
+		args
 }
 
 // Lead reads one lead or secondary contact of the owner, with its contacts.
@@ -185,7 +186,8 @@ func (f LeadFilter) page(owner int64, total, offset, limit int) (query, order st
 		by = turned
 	}
 	n := len(args)
-	return fmt.Sprintf(`SELECT id FROM leads WHERE parent_id IS NULL AND %s ORDER BY %s LIMIT $%d OFFSET $%d`, where, by, n+1, n+2), order, append(args, most, from)
+	return fmt.Sprintf(`SELECT id FROM leads WHERE parent_id IS NULL AND %s ORDER BY %s LIMIT $%d OFFSET $%d`, where, by, n+1, n+2), order,
+		append(args, most, from)
 }
 
 // Leads reads a page of leads, newest first, and how many there are.
@@ -215,7 +217,8 @@ func insertLead(ctx context.Context, tx *db.Tx, l *Lead) error {
 // known reports whether the campaign has a lead with this number, other than the one named.
 func known(ctx context.Context, q db.Q, id ID, phone string, but LeadID) (bool, error) {
 	var n int
-	err := q.Get(ctx, &n, `SELECT count(*) FROM leads WHERE campaign_id = $1 AND phone_number = $2 AND parent_id IS NULL AND id <> $3`, id, phone, but)
+	err := q.Get(ctx, &n, `SELECT count(*) FROM leads WHERE campaign_id = $1 AND phone_number = $2 AND parent_id IS NULL AND id <> $3`,
+		id, phone, but)
 	return n > 0, err
 }
 

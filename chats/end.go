@@ -45,7 +45,8 @@ func (s *Chats) watch(ctx context.Context, tx *db.Tx, c Conversation) error {
 		return err
 	}
 	at := c.LastMessageAt.Add(minutes(a))
-	return s.runner.Add(ctx, tx, jobs.New{Kind: kindQuiet, Args: quietArgs{int64(c.ID)}, RunAt: at, Unique: fmt.Sprintf("%s:%d", kindQuiet, c.ID)})
+	return s.runner.Add(ctx, tx, jobs.New{Kind: kindQuiet, Args: quietArgs{int64(c.ID)}, RunAt: at,
+		Unique: fmt.Sprintf("%s:%d", kindQuiet, c.ID)})
 }
 
 func minutes(a assistants.Assistant) time.Duration {

@@ -47,7 +47,8 @@ const columns = `c.id, c.uuid, c.account_id, coalesce(c.assistant_id, 0) AS assi
 const from = ` FROM conversations c LEFT JOIN assistants a ON a.id = c.assistant_id`
 
 func (r row) conversation() Conversation {
-	c := Conversation{ID: ID(r.ID), UUID: r.UUID, Owner: accounts.ID(r.Owner), Assistant: assistants.ID(r.Assistant), AssistantUUID: r.AssistantUUID,
+	c := Conversation{ID: ID(r.ID), UUID: r.UUID, Owner: accounts.ID(r.Owner), Assistant: assistants.ID(r.Assistant),
+		AssistantUUID: r.AssistantUUID,
 		AssistantName: r.AssistantName, Speaker: assistants.ID(r.Speaker), Type: r.Type, State: r.State, AIEnabled: r.AIEnabled,
 		Variables: r.Variables.V, Sender: Sender{Phone: r.SenderPhone, Name: r.SenderName}, Customer: Customer{r.CustomerPhone, r.CustomerName},
 		Messages: r.Messages, Cost: value.Money(r.Cost), CreatedAt: r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time(),
@@ -210,13 +211,15 @@ func (s *Chats) Since(ctx context.Context, q db.Q, id ID, entry int64) ([]Entry,
 
 func (s *Chats) entries(ctx context.Context, q db.Q, rest string, args ...any) ([]Entry, error) {
 	var rows []entryRow
-	err := q.Select(ctx, &rows, `SELECT id, role, content, uses, trace, attachments, created_at FROM conversation_entries WHERE `+rest, args...)
+	err := q.Select(ctx, &rows, `SELECT id, role, content, uses, trace, attachments, created_at FROM conversation_entries WHERE `+rest,
+		args...)
 	if err != nil {
 		return nil, fmt.Errorf("load history: %w", err)
 	}
 	out := make([]Entry, len(rows))
 	for i, r := range rows {
-		out[i] = Entry{ID: r.ID, Role: r.Role, Text: r.Content, Uses: r.Uses.V, Attachments: r.Attachments.V, At: r.CreatedAt.Time(), trace: r.Trace.V}
+		out[i] = Entry{ID: r.ID, Role: r.Role, Text: r.Content, Uses: r.Uses.V, Attachments: r.Attachments.V, At: r.CreatedAt.Time(),
+			trace: r.Trace.V}
 	}
 	return out, nil
 }
@@ -244,7 +247,8 @@ func (f Filter) where(owner accounts.ID) (string, []any) {
 		}
 	}
 	for _, words := range []struct{ asked, sql string }{ // of the indexes
-		{f.CustomerPhone, ` AND c.customer_phone <> ''`}, {f.SenderPhone, ` AND c.sender_phone <> ''`}, {f.External, ` AND c.external_identifier IS NOT NULL`}} {
+		{f.CustomerPhone, ` AND c.customer_phone <> ''`}, {f.SenderPhone, ` AND c.sender_phone <> ''`},
+		{f.External, ` AND c.external_identifier IS NOT NULL`}} {
 		if words.asked != "" {
 			sql += words.sql
 		}

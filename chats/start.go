@@ -37,7 +37,8 @@ func (s *Chats) Begin(ctx context.Context, in Start) (Conversation, []Entry, err
 				return balance(err)
 			}
 		}
-		c = Conversation{Owner: a.Owner, Assistant: a.ID, AssistantUUID: a.UUID, AssistantName: a.Name, Type: in.Type, Variables: in.Variables, UUID: uuid.NewString()}
+		c = Conversation{Owner: a.Owner, Assistant: a.ID, AssistantUUID: a.UUID, AssistantName: a.Name, Type: in.Type, Variables: in.Variables,
+			UUID: uuid.NewString()}
 		if err := s.insert(ctx, tx, &c); err != nil {
 			return err
 		}
@@ -95,7 +96,8 @@ func (s *Chats) values(c Conversation, a assistants.Assistant) placeholders.Valu
 }
 
 // External finds or opens the api conversation of an assistant with a customer the caller names.
-func (s *Chats) External(ctx context.Context, a assistants.Assistant, customer string, variables value.Scalars) (c Conversation, err error) {
+func (s *Chats) External(ctx context.Context, a assistants.Assistant, customer string,
+	variables value.Scalars) (c Conversation, err error) {
 	err = s.db.Do(ctx, func(tx *db.Tx) error {
 		c, err = s.one(ctx, tx, `c.assistant_id = $1 AND c.external_identifier = $2 AND c.type = 'api'`, int64(a.ID), customer)
 		if err == nil {
@@ -104,7 +106,8 @@ func (s *Chats) External(ctx context.Context, a assistants.Assistant, customer s
 		if err != ErrNotFound {
 			return err
 		}
-		c = Conversation{Owner: a.Owner, Assistant: a.ID, AssistantUUID: a.UUID, AssistantName: a.Name, Type: API, Variables: variables, External: customer, UUID: uuid.NewString()}
+		c = Conversation{Owner: a.Owner, Assistant: a.ID, AssistantUUID: a.UUID, AssistantName: a.Name, Type: API, Variables: variables,
+			External: customer, UUID: uuid.NewString()}
 		if len(variables) == 0 {
 			c.Variables = nil
 		}
@@ -118,8 +121,10 @@ func (s *Chats) External(ctx context.Context, a assistants.Assistant, customer s
 
 // OverWhatsApp opens a conversation over a sender, with the zero assistant when nobody answers there; messaging finds
 // existing ones by their id.
-func (s *Chats) OverWhatsApp(ctx context.Context, tx *db.Tx, owner accounts.ID, a assistants.Assistant, from Sender, with Customer) (Conversation, error) {
-	c := Conversation{Owner: owner, Assistant: a.ID, AssistantUUID: a.UUID, AssistantName: a.Name, Type: WhatsApp, Sender: from, Customer: with, UUID: uuid.NewString()}
+func (s *Chats) OverWhatsApp(ctx context.Context, tx *db.Tx, owner accounts.ID, a assistants.Assistant, from Sender,
+	with Customer) (Conversation, error) {
+	c := Conversation{Owner: owner, Assistant: a.ID, AssistantUUID: a.UUID, AssistantName: a.Name, Type: WhatsApp, Sender: from,
+		Customer: with, UUID: uuid.NewString()}
 	return c, s.insert(ctx, tx, &c)
 }
 
@@ -189,7 +194,8 @@ func (s *Chats) spend(ctx context.Context, tx *db.Tx, id ID, cost value.Money) e
 func (s *Chats) Learn(ctx context.Context, q db.Q, id ID, customer Customer, sender string) error {
 	_, err := q.Exec(ctx, `UPDATE conversations SET customer_name = CASE WHEN $2 = '' THEN customer_name ELSE CAST($2 AS TEXT) END,
 		sender_name = CASE WHEN $3 = '' THEN sender_name ELSE CAST($3 AS TEXT) END,
-		customer_phone = CASE WHEN $4 = '' THEN customer_phone ELSE CAST($4 AS TEXT) END WHERE id = $1`, int64(id), customer.Name, sender, customer.Phone)
+		customer_phone = CASE WHEN $4 = '' THEN customer_phone ELSE CAST($4 AS TEXT) END WHERE id = $1`,
+		int64(id), customer.Name, sender, customer.Phone)
 	return err
 }
 

@@ -94,7 +94,8 @@ func (s *Chats) channel(c Conversation, speaker *mind.Speaker, t *thought, greet
 }
 
 // handOver makes another assistant the speaker and returns what is said about it.
-func (s *Chats) handOver(ctx context.Context, c Conversation, v placeholders.Values, t *thought, spec *toolbox.AssistantTransfer) ([]string, error) {
+func (s *Chats) handOver(ctx context.Context, c Conversation, v placeholders.Values, t *thought,
+	spec *toolbox.AssistantTransfer) ([]string, error) {
 	if c.switches+t.then.Switches >= maxSwitches {
 		return nil, errors.New("this conversation was handed over too often")
 	}

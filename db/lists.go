@@ -108,7 +108,8 @@ func addCounts(ctx context.Context, tx *Tx, keys []counted, all map[counted]sums
 	var args []any
 	for _, k := range keys {
 		s := all[k]
-		row := []any{k.Daily, k.List, k.Account, k.CreatedAt, k.Campaign, k.Assistant, k.Folder, k.Type, k.Status, k.EndedBy, s.N, s.Amount, s.Money}
+		row := []any{k.Daily, k.List, k.Account, k.CreatedAt, k.Campaign, k.Assistant, k.Folder, k.Type, k.Status, k.EndedBy, s.N, s.Amount,
+			s.Money}
 		holes, _ := In(len(args)+1, row)
 		values, args = append(values, holes), append(args, row...)
 	}

@@ -124,7 +124,8 @@ func (r *Runner) pulse(ctx context.Context) {
 func (r *Runner) nextDue(ctx context.Context, until time.Time) (time.Time, error) {
 	now := r.db.Now()
 	var due db.Time
-	if err := r.db.Get(ctx, &due, `SELECT min(run_at) FROM jobs WHERE done_at IS NULL AND run_at > $1 AND run_at <= $2`, db.At(now), db.At(until)); err != nil {
+	if err := r.db.Get(ctx, &due, `SELECT min(run_at) FROM jobs WHERE done_at IS NULL AND run_at > $1 AND run_at <= $2`,
+		db.At(now), db.At(until)); err != nil {
 		return time.Time{}, err
 	}
 	first := due.Time()

@@ -70,7 +70,8 @@ func (r *Runner) fail(ctx context.Context, tx *db.Tx, j Job, cause error) (resul
 	const mine = ` WHERE id = $1 AND attempt = $2 AND node = $3 AND done_at IS NULL`
 	const free = `node = NULL, lease_until = 0, again_at = NULL`
 	if s, ok := errors.AsType[snooze](cause); ok {
-		_, err = tx.Exec(ctx, `UPDATE jobs SET `+free+`, run_at = CASE WHEN again_at < $4 THEN again_at ELSE $4 END`+mine, j.ID, j.attempt, j.node, db.At(s.at))
+		_, err = tx.Exec(ctx, `UPDATE jobs SET `+free+`, run_at = CASE WHEN again_at < $4 THEN again_at ELSE $4 END`+mine, j.ID, j.attempt,
+			j.node, db.At(s.at))
 		tx.After(func() { r.wake(j.Queue) })
 		return "snoozed", err
 	}

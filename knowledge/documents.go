@@ -143,7 +143,8 @@ func (r *Room) CreateDocument(ctx context.Context, owner accounts.ID, base ID, n
 		}
 		err := tx.Get(ctx, &out.ID, `INSERT INTO documents (knowledgebase_id, name, description, type, status, url, links, link_limit, filename, blob, size, edition, live, created_at, updated_at)
 			VALUES ($1, $2, $3, $4, 'processing', $5, $6, $7, $8, $9, $10, 1, 0, $11, $11) RETURNING id`,
-			base, out.Name, out.Description, out.Type, out.URL, db.JSON[[]Link]{V: out.Links}, out.LinkLimit, out.Filename, out.blob, out.Size, db.At(now))
+			base, out.Name, out.Description, out.Type, out.URL, db.JSON[[]Link]{V: out.Links}, out.LinkLimit, out.Filename, out.blob, out.Size,
+			db.At(now))
 		if err != nil {
 			return err
 		}
@@ -168,7 +169,8 @@ func (r *Room) UpdateDocument(ctx context.Context, owner accounts.ID, base ID, i
 		if c.Description.Set {
 			out.Description = c.Description.Ptr()
 		}
-		_, err := tx.Exec(ctx, `UPDATE documents SET name = $1, description = $2, updated_at = $3 WHERE id = $4`, out.Name, out.Description, db.At(out.UpdatedAt), id)
+		_, err := tx.Exec(ctx, `UPDATE documents SET name = $1, description = $2, updated_at = $3 WHERE id = $4`,
+			out.Name, out.Description, db.At(out.UpdatedAt), id)
 		return err
 	})
 	return out, err

@@ -71,9 +71,12 @@ func links(doc *goquery.Document, at *url.URL) (out []*url.URL) {
 }
 
 var blocks = map[atom.Atom]string{
-	atom.P: "\n\n", atom.Div: "\n", atom.Section: "\n\n", atom.Article: "\n\n", atom.Li: "\n", atom.Ul: "\n", atom.Ol: "\n", atom.Br: "\n", atom.Tr: "\n", atom.Table: "\n\n",
-	atom.H1: "\n\n", atom.H2: "\n\n", atom.H3: "\n\n", atom.H4: "\n\n", atom.H5: "\n\n", atom.H6: "\n\n", atom.Dt: "\n\n", atom.Dd: "\n", atom.Blockquote: "\n\n",
-	atom.Header: "\n\n", atom.Footer: "\n\n", atom.Pre: "\n\n", atom.Td: "\t", atom.Th: "\t", atom.Figure: "\n", atom.Summary: "\n\n", atom.Details: "\n",
+	atom.P: "\n\n", atom.Div: "\n", atom.Section: "\n\n", atom.Article: "\n\n", atom.Li: "\n", atom.Ul: "\n", atom.Ol: "\n", atom.Br: "\n",
+	atom.Tr: "\n", atom.Table: "\n\n",
+	atom.H1: "\n\n", atom.H2: "\n\n", atom.H3: "\n\n", atom.H4: "\n\n", atom.H5: "\n\n", atom.H6: "\n\n", atom.Dt: "\n\n", atom.Dd: "\n",
+	atom.Blockquote: "\n\n",
+	atom.Header:     "\n\n", atom.Footer: "\n\n", atom.Pre: "\n\n", atom.Td: "\t", atom.Th: "\t", atom.Figure: "\n", atom.Summary: "\n\n",
+	atom.Details: "\n",
 }
 
 // plain writes the text below a node with its blocks on lines of their own.

@@ -20,7 +20,8 @@ type piece struct {
 	text  string
 }
 
-// cut splits a text into passages of about 800 characters at the ends of paragraphs and sentences. Each begins with the last sentences of the one before.
+// cut splits a text into passages of about 800 characters at the ends of paragraphs and sentences. Each begins with the
+// last sentences of the one before.
 func cut(title, text string) []piece {
 	var out []piece
 	var now strings.Builder

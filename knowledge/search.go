@@ -69,7 +69,8 @@ func (r *Room) byWords(ctx context.Context, base ID, query string) ([]hit, error
 		return nil, err
 	}
 	var total int
-	if err := r.db.Get(ctx, &total, `SELECT COALESCE(sum(chunks), 0) FROM documents WHERE knowledgebase_id = $1 AND live > 0`, base); err != nil {
+	if err := r.db.Get(ctx, &total, `SELECT COALESCE(sum(chunks), 0) FROM documents WHERE knowledgebase_id = $1 AND live > 0`,
+		base); err != nil {
 		return nil, err
 	}
 	rank(asked, found, total)

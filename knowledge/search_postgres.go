@@ -9,7 +9,8 @@ import (
 
 // postgresIndex stores the terms of a passage for full-text search.
 func postgresIndex(ctx context.Context, tx *db.Tx, id int64, base ID, terms []string) error {
-	_, err := tx.Exec(ctx, `INSERT INTO passage_terms (id, terms) VALUES ($1, to_tsvector('simple', $2))`, id, baseTerm(base)+" "+strings.Join(terms, " "))
+	_, err := tx.Exec(ctx, `INSERT INTO passage_terms (id, terms) VALUES ($1, to_tsvector('simple', $2))`,
+		id, baseTerm(base)+" "+strings.Join(terms, " "))
 	return err
 }
 

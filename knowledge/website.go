@@ -158,7 +158,8 @@ func looksLikePage(u *url.URL) bool {
 		return true
 	}
 	switch path[max(i, 0):] {
-	case ".jpg", ".jpeg", ".png", ".gif", ".svg", ".webp", ".ico", ".css", ".js", ".json", ".xml", ".zip", ".gz", ".pdf", ".doc", ".docx", ".xls", ".xlsx",
+	case ".jpg", ".jpeg", ".png", ".gif", ".svg", ".webp", ".ico", ".css", ".js", ".json", ".xml", ".zip", ".gz", ".pdf", ".doc", ".docx",
+		".xls", ".xlsx",
 		".ppt", ".pptx", ".mp3", ".mp4", ".wav", ".avi", ".mov", ".woff", ".woff2", ".exe", ".dmg", ".apk":
 		return false
 	}

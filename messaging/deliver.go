@@ -27,7 +27,8 @@ type draft struct {
 // freeform sends text in an open window. rate names the limit it counts for; empty = none, as for answers.
 func (m *Messaging) freeform(ctx context.Context, sender Sender, with contact, said chats.Outgoing, rate string) (Receipted, error) {
 	to := with.peer()
-	msg := Message{Owner: sender.Owner, SenderID: sender.ID, TalkID: with.TalkID, Phone: to.Phone, PlatformID: to.ID, Outbound: true, Kind: "freeform", Text: said.Text, Price: m.Prices.Freeform}
+	msg := Message{Owner: sender.Owner, SenderID: sender.ID, TalkID: with.TalkID, Phone: to.Phone, PlatformID: to.ID, Outbound: true,
+		Kind: "freeform", Text: said.Text, Price: m.Prices.Freeform}
 	msg.Draft.V.Said = said
 	return m.deliver(ctx, msg, Outgoing{Sender: sender, To: to.Phone, ToID: to.ID, Text: said.Text}, rate)
 }
@@ -158,7 +159,8 @@ func (m *Messaging) accepted(ctx context.Context, tx *db.Tx, msg Message, sid st
 		return r, err
 	}
 	msg.TalkID, msg.EntryID = (*int64)(&r.Talk.ID), &entry.ID
-	_, err = tx.Exec(ctx, `UPDATE wa_messages SET conversation_id = $1, entry_id = $2, draft = '{}' WHERE id = $3`, msg.TalkID, msg.EntryID, msg.ID)
+	_, err = tx.Exec(ctx, `UPDATE wa_messages SET conversation_id = $1, entry_id = $2, draft = '{}' WHERE id = $3`,
+		msg.TalkID, msg.EntryID, msg.ID)
 	r.Message, r.Entry, r.Window = msg, entry.ID, c.window(tx.Now())
 	return r, err
 }
@@ -190,7 +192,8 @@ func (m *Messaging) talk(ctx context.Context, tx *db.Tx, s Sender, c *contact, p
 		return chats.Conversation{}, err
 	}
 	if c.TalkID == nil {
-		talk, err := m.Chats.OverWhatsApp(ctx, tx, accountID(s.Owner), a, chats.Sender{ID: s.ID, Phone: s.Phone, Name: s.DisplayName}, c.customer())
+		talk, err := m.Chats.OverWhatsApp(ctx, tx, accountID(s.Owner), a, chats.Sender{ID: s.ID, Phone: s.Phone, Name: s.DisplayName},
+			c.customer())
 		c.TalkID = (*int64)(&talk.ID)
 		return talk, err
 	}

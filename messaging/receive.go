@@ -63,8 +63,9 @@ func (m *Messaging) take(ctx context.Context, tx *db.Tx, s Sender, in Incoming) 
 	if err != nil {
 		return err
 	}
-	msg := Message{Owner: s.Owner, SenderID: s.ID, TalkID: (*int64)(&talk.ID), Phone: in.From.Phone, PlatformID: in.From.ID, Kind: "inbound", Text: in.Text,
-		Ref: "in:" + itoa(s.ID) + ":" + in.ID, SID: &in.ID, Status: "received"}
+	msg := Message{Owner: s.Owner, SenderID: s.ID, TalkID: (*int64)(&talk.ID), Phone: in.From.Phone, PlatformID: in.From.ID, Kind: "inbound",
+		Text: in.Text,
+		Ref:  "in:" + itoa(s.ID) + ":" + in.ID, SID: &in.ID, Status: "received"}
 	if msg.EntryID, err = m.hear(ctx, tx, s, talk, in); err != nil {
 		return err
 	}
@@ -105,7 +106,8 @@ func (m *Messaging) answerLater(ctx context.Context, tx *db.Tx, s Sender, talk c
 	if s.AssistantID == nil || !s.AIEnabled || !talk.AIEnabled {
 		return nil
 	}
-	return m.Jobs.Add(ctx, tx, jobs.New{Kind: "messaging.reply", Unique: "reply:" + itoa(int64(talk.ID)), Args: replyArgs{s.ID, talk.ID}, RunAt: tx.Now().Add(m.delay(s))})
+	return m.Jobs.Add(ctx, tx, jobs.New{Kind: "messaging.reply", Unique: "reply:" + itoa(int64(talk.ID)), Args: replyArgs{s.ID, talk.ID},
+		RunAt: tx.Now().Add(m.delay(s))})
 }
 
 func (m *Messaging) delay(s Sender) time.Duration {
@@ -274,7 +276,8 @@ func (m *Messaging) Delivery(ctx context.Context, sender int64, u Update) error 
 
 // sent finds the message of a callback and keeps other callbacks of it waiting.
 func (m *Messaging) sent(ctx context.Context, tx *db.Tx, sender int64, u Update) (msg Message, err error) {
-	err = tx.Get(ctx, &msg, `SELECT `+messageColumns+` FROM wa_messages WHERE sender_id = $1 AND sid = $2 AND outbound {{lock}}`, sender, u.SID)
+	err = tx.Get(ctx, &msg, `SELECT `+messageColumns+` FROM wa_messages WHERE sender_id = $1 AND sid = $2 AND outbound {{lock}}`,
+		sender, u.SID)
 	if !errors.Is(err, db.ErrNone) {
 		return msg, err
 	}

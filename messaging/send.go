@@ -47,7 +47,8 @@ func (m *Messaging) SendTemplate(ctx context.Context, owner int64, s Send) (Rece
 	if err != nil {
 		return Receipted{}, err
 	}
-	msg := Message{Owner: owner, SenderID: sender.ID, Phone: s.To, Outbound: true, Initiated: true, Kind: t.Category, Text: text, Price: m.Prices.template(t.Category)}
+	msg := Message{Owner: owner, SenderID: sender.ID, Phone: s.To, Outbound: true, Initiated: true, Kind: t.Category, Text: text,
+		Price: m.Prices.template(t.Category)}
 	msg.Draft.V = draft{Name: s.Name, Said: chats.Outgoing{Text: text, Human: true}}
 	return m.deliver(ctx, msg, Outgoing{Sender: sender, To: s.To, Template: &t, Params: params, Text: text}, "template")
 }
@@ -90,7 +91,8 @@ func reachable(sender Sender, to string) error {
 
 func online(sender Sender) error {
 	if sender.Status != SenderOnline {
-		return fault.New(fault.Invalid, "SENDER_OFFLINE", "This sender cannot send while its status is %s. Bring it online, then try again.", sender.Status.Label())
+		return fault.New(fault.Invalid, "SENDER_OFFLINE", "This sender cannot send while its status is %s. Bring it online, then try again.",
+			sender.Status.Label())
 	}
 	return nil
 }
@@ -148,7 +150,8 @@ func (m *Messaging) Session(ctx context.Context, owner, senderID int64, phone st
 }
 
 func sessionExpired() error {
-	return fault.New(fault.Forbidden, "SESSION_EXPIRED", "The 24-hour messaging window is over. Send a template, or wait until the customer writes.")
+	return fault.New(fault.Forbidden, "SESSION_EXPIRED",
+		"The 24-hour messaging window is over. Send a template, or wait until the customer writes.")
 }
 
 func badPhone() error {

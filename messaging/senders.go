@@ -20,14 +20,17 @@ type NewSender struct {
 // Attach stores a sender.
 func (m *Messaging) Attach(ctx context.Context, tx *db.Tx, owner int64, n NewSender) (Sender, error) {
 	s := Sender{
-		Owner: owner, Phone: n.Phone, DisplayName: n.DisplayName, Status: n.State.Status, Quality: n.State.Quality, Limit: n.State.Limit, LimitKnown: n.State.LimitKnown,
-		AssistantID: n.AssistantID, AIEnabled: true, Carrier: n.Carrier, CarrierRef: n.Ref, Credentials: n.Credentials, CreatedAt: db.At(tx.Now()),
+		Owner: owner, Phone: n.Phone, DisplayName: n.DisplayName, Status: n.State.Status, Quality: n.State.Quality, Limit: n.State.Limit,
+		LimitKnown:  n.State.LimitKnown,
+		AssistantID: n.AssistantID, AIEnabled: true, Carrier: n.Carrier, CarrierRef: n.Ref, Credentials: n.Credentials,
+		CreatedAt: db.At(tx.Now()),
 	}
 	s.UpdatedAt, s.SyncedAt = s.CreatedAt, s.CreatedAt
 	err := tx.Get(ctx, &s.ID, `INSERT INTO wa_senders (account_id, phone_number, display_name, status, quality_rating, messaging_limit, limit_known, assistant_id,
 		carrier, carrier_ref, credentials, synced_at, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $12) RETURNING id`,
-		owner, s.Phone, s.DisplayName, s.Status, s.Quality, s.Limit, s.LimitKnown, s.AssistantID, s.Carrier, s.CarrierRef, s.Credentials, s.CreatedAt)
+		owner, s.Phone, s.DisplayName, s.Status, s.Quality, s.Limit, s.LimitKnown, s.AssistantID, s.Carrier, s.CarrierRef, s.Credentials,
+		s.CreatedAt)
 	if db.IsUnique(err) {
 		return s, senderExists()
 	}
@@ -94,7 +97,8 @@ func (m *Messaging) Join(ctx context.Context, n Joining, ch SenderChange) (s Sen
 		name = there.State.DisplayName
 	}
 	err = m.DB.Do(ctx, func(tx *db.Tx) error {
-		made, err := m.Attach(ctx, tx, n.Owner, NewSender{Phone: n.Phone, DisplayName: name, Carrier: n.Carrier, Ref: there.Ref, Credentials: there.Credentials, State: there.State})
+		made, err := m.Attach(ctx, tx, n.Owner, NewSender{Phone: n.Phone, DisplayName: name, Carrier: n.Carrier, Ref: there.Ref,
+			Credentials: there.Credentials, State: there.State})
 		if err == nil {
 			s, err = m.updateSender(ctx, tx, n.Owner, made.ID, ch)
 		}

@@ -109,5 +109,6 @@ func (m *Messaging) smsRefused(ctx context.Context, s SMS, cause error) (SMS, er
 	if r, ok := errors.AsType[*Refusal](cause); ok {
 		text = r.Message
 	}
-	return s, fault.Final((&fault.Fault{Kind: fault.Internal, Message: "The SMS could not be sent. Try again in a moment.", Cause: cause}).With("error", text))
+	return s, fault.Final((&fault.Fault{Kind: fault.Internal, Message: "The SMS could not be sent. Try again in a moment.",
+		Cause: cause}).With("error", text))
 }

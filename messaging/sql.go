@@ -126,7 +126,8 @@ func (c contact) window(now time.Time) Window {
 
 // saveContact stores a contact while its sender is locked. A number goes over to who uses it now.
 func saveContact(ctx context.Context, tx *db.Tx, c *contact) error {
-	if _, err := tx.Exec(ctx, `UPDATE wa_contacts SET phone_number = NULL WHERE sender_id = $1 AND phone_number = $2 AND id <> $3`, c.SenderID, c.Phone, c.ID); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE wa_contacts SET phone_number = NULL WHERE sender_id = $1 AND phone_number = $2 AND id <> $3`,
+		c.SenderID, c.Phone, c.ID); err != nil {
 		return err
 	}
 	if c.ID != 0 {
@@ -187,5 +188,6 @@ func insertMessage(ctx context.Context, tx *db.Tx, msg *Message) error {
 	msg.CreatedAt, msg.UpdatedAt = now, now
 	return tx.Get(ctx, &msg.ID, `INSERT INTO wa_messages (account_id, sender_id, conversation_id, entry_id, phone_number, platform_id, outbound, initiated, kind, text, ref, sid, status, price, draft, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $16) RETURNING id`,
-		msg.Owner, msg.SenderID, msg.TalkID, msg.EntryID, msg.Phone, msg.PlatformID, msg.Outbound, msg.Initiated, msg.Kind, msg.Text, msg.Ref, msg.SID, msg.Status, msg.Price, msg.Draft, now)
+		msg.Owner, msg.SenderID, msg.TalkID, msg.EntryID, msg.Phone, msg.PlatformID, msg.Outbound, msg.Initiated, msg.Kind, msg.Text, msg.Ref,
+		msg.SID, msg.Status, msg.Price, msg.Draft, now)
 }

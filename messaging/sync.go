@@ -103,7 +103,8 @@ func (m *Messaging) CreateTemplate(ctx context.Context, owner, sender int64, n N
 	if err != nil {
 		return Template{}, err
 	}
-	t := Template{Owner: owner, SenderID: s.ID, Name: n.Name, Language: n.Language, Category: n.Category, Status: TemplatePending, Body: n.Body}
+	t := Template{Owner: owner, SenderID: s.ID, Name: n.Name, Language: n.Language, Category: n.Category, Status: TemplatePending,
+		Body: n.Body}
 	t.Variables.V, t.Examples.V = list(n.Variables), list(n.Examples)
 	ref, err := m.platform(s).Submit(ctx, s, t)
 	if r, ok := errors.AsType[*Refusal](err); ok {

@@ -25,7 +25,8 @@ type Mind struct {
 	// Search finds passages in the assistant's knowledgebase.
 	Search func(ctx context.Context, a assistants.Assistant, query string) ([]agent.Passage, error)
 	// Calendar carries out a function of a calendar_integration tool.
-	Calendar func(ctx context.Context, a assistants.Assistant, t *toolbox.CalendarIntegration, function string, args map[string]any) (any, error)
+	Calendar func(ctx context.Context, a assistants.Assistant, t *toolbox.CalendarIntegration, function string, args map[string]any) (any,
+		error)
 	// Now is durable time.
 	Now func() time.Time
 }

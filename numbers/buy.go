@@ -254,7 +254,8 @@ func (n *Numbers) order(ctx context.Context, job jobs.Job, x Number) (done bool,
 			return err
 		}
 		done = true
-		if err := n.cfg.Jobs.Add(ctx, tx, jobs.New{Kind: jobRenew, Args: ref{x.ID}, Unique: unique(jobRenew, x.ID), RunAt: x.PaidUntil.Time()}); err != nil {
+		if err := n.cfg.Jobs.Add(ctx, tx,
+			jobs.New{Kind: jobRenew, Args: ref{x.ID}, Unique: unique(jobRenew, x.ID), RunAt: x.PaidUntil.Time()}); err != nil {
 			return err
 		}
 		return job.Complete(ctx, tx)
@@ -275,6 +276,7 @@ func (n *Numbers) undo(ctx context.Context, x Number) error {
 	if err := n.cfg.Payments.Cancel(ctx, x.Owner, *x.Key, true); err != nil {
 		return err
 	}
-	_, err := n.db.Exec(ctx, `UPDATE phone_numbers SET state = 'failed', updated_at = $2 WHERE id = $1 AND state = 'undoing'`, x.ID, db.At(n.db.Now()))
+	_, err := n.db.Exec(ctx, `UPDATE phone_numbers SET state = 'failed', updated_at = $2 WHERE id = $1 AND state = 'undoing'`,
+		x.ID, db.At(n.db.Now()))
 	return err
 }

@@ -15,14 +15,16 @@ var (
 	ErrNotFound      = fault.New(fault.NotFound, "", "No phone number with this id exists in your account.")
 	ErrTrunkNotFound = fault.New(fault.NotFound, "", "No SIP trunk with this id exists in your account.")
 
-	errUnreadable   = fault.New(fault.Invalid, "", "This phone number cannot be read. Send it in E.164 form.")
-	errUncallable   = fault.New(fault.Invalid, "", "Calls to this destination are not allowed.")
-	errTaken        = fault.New(fault.Malformed, "", "This phone number is taken. Choose another one.")
-	errNotForSale   = fault.New(fault.Malformed, "", "This phone number cannot be bought here. Pick one from a fresh number search.")
-	errNoMethod     = fault.New(fault.NeedsPayment, "", "Your account has no payment method. Add one, then buy the number again.")
-	errPayment      = fault.New(fault.NeedsPayment, "", "The payment was refused. Check or replace your payment method.")
-	errCancelled    = fault.New(fault.Malformed, "", "This phone number is cancelled already. It leaves your account when the paid period ends.")
-	errSameTrunk    = fault.New(fault.Conflict, "", "Another SIP trunk uses this phone number, user name and address. Change one of the three.")
+	errUnreadable = fault.New(fault.Invalid, "", "This phone number cannot be read. Send it in E.164 form.")
+	errUncallable = fault.New(fault.Invalid, "", "Calls to this destination are not allowed.")
+	errTaken      = fault.New(fault.Malformed, "", "This phone number is taken. Choose another one.")
+	errNotForSale = fault.New(fault.Malformed, "", "This phone number cannot be bought here. Pick one from a fresh number search.")
+	errNoMethod   = fault.New(fault.NeedsPayment, "", "Your account has no payment method. Add one, then buy the number again.")
+	errPayment    = fault.New(fault.NeedsPayment, "", "The payment was refused. Check or replace your payment method.")
+	errCancelled  = fault.New(fault.Malformed, "",
+		"This phone number is cancelled already. It leaves your account when the paid period ends.")
+	errSameTrunk = fault.New(fault.Conflict, "",
+		"Another SIP trunk uses this phone number, user name and address. Change one of the three.")
 	errTooManyCodes = fault.Full(codesSent, 24*60*60, "Too many codes were sent to this phone number. Try again tomorrow.")
 )
 

@@ -78,7 +78,8 @@ func (n *Numbers) Oldest(ctx context.Context, q db.Q, owner accounts.ID) (Number
 
 // Named finds a number of the account in E.164, one that can send texts first.
 func (n *Numbers) Named(ctx context.Context, q db.Q, owner accounts.ID, number string) (Number, error) {
-	return n.one(ctx, q, `account_id = $1 AND number = $2 AND`+owned+` ORDER BY CASE WHEN sms_capable THEN 0 ELSE 1 END, id LIMIT 1`, owner, number)
+	return n.one(ctx, q, `account_id = $1 AND number = $2 AND`+owned+` ORDER BY CASE WHEN sms_capable THEN 0 ELSE 1 END, id LIMIT 1`,
+		owner, number)
 }
 
 // Rename sets or, with nil, clears the nickname.
@@ -98,6 +99,7 @@ func (n *Numbers) Rename(ctx context.Context, owner accounts.ID, id ID, nickname
 // taken reports whether a number is on this installation, whoever has it.
 func (n *Numbers) taken(ctx context.Context, q db.Q, number string) (bool, error) {
 	var count int
-	err := q.Get(ctx, &count, `SELECT count(*) FROM phone_numbers WHERE number = $1 AND state IN ('buying', 'undoing', 'active', 'scheduled')`, number)
+	err := q.Get(ctx, &count, `SELECT count(*) FROM phone_numbers WHERE number = $1 AND state IN ('buying', 'undoing', 'active', 'scheduled')`,
+		number)
 	return count > 0, err
 }

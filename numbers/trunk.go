@@ -202,5 +202,6 @@ func isHost(s string) bool {
 	if _, err := netip.ParseAddr(s); err == nil {
 		return true
 	}
-	return len(s) <= 253 && !slices.ContainsFunc(strings.Split(strings.TrimSuffix(s, "."), "."), func(label string) bool { return !hostLabel.MatchString(label) })
+	return len(s) <= 253 && !slices.ContainsFunc(strings.Split(strings.TrimSuffix(s, "."), "."),
+		func(label string) bool { return !hostLabel.MatchString(label) })
 }

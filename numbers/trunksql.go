@@ -51,8 +51,9 @@ func (n *Numbers) trunks(ctx context.Context, q db.Q, where string, args ...any)
 		if err != nil {
 			return nil, fmt.Errorf("trunk %d: %w", r.ID, err)
 		}
-		list[i] = Trunk{ID: r.ID, Owner: r.Owner, Form: r.Form, Number: r.Number, Nickname: r.Nickname, Username: r.Username, Password: string(password),
-			Address: r.Address, Format: r.Format, Auth: r.Auth, Allowed: r.Allowed.V, Country: r.Country, Proxy: r.Proxy, Transport: r.Transport,
+		list[i] = Trunk{ID: r.ID, Owner: r.Owner, Form: r.Form, Number: r.Number, Nickname: r.Nickname, Username: r.Username,
+			Password: string(password),
+			Address:  r.Address, Format: r.Format, Auth: r.Auth, Allowed: r.Allowed.V, Country: r.Country, Proxy: r.Proxy, Transport: r.Transport,
 			Port: r.Port, Codecs: r.Codecs.V, InboundRef: r.InboundRef, OutboundRef: r.OutboundRef, Registration: r.Registration,
 			CreatedAt: r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time()}
 		if !list[i].Registers() {
@@ -89,7 +90,8 @@ func (n *Numbers) lockedTrunk(ctx context.Context, tx *db.Tx, owner accounts.ID,
 }
 
 // judgeTrunk says everything that is wrong with a change of old; failed is what is wrong already.
-func (n *Numbers) judgeTrunk(ctx context.Context, tx *db.Tx, owner accounts.ID, old Trunk, isNew bool, c TrunkChange, failed []fault.Field) error {
+func (n *Numbers) judgeTrunk(ctx context.Context, tx *db.Tx, owner accounts.ID, old Trunk, isNew bool, c TrunkChange,
+	failed []fault.Field) error {
 	wide := false
 	if n.cfg.Operator != nil && len(c.Allowed.V) > 0 {
 		var err error
@@ -165,7 +167,8 @@ func unclaimed(ctx context.Context, tx *db.Tx, t Trunk) error {
 // unlike refuses a trunk that another one is the same as; two at once meet at the index.
 func unlike(ctx context.Context, tx *db.Tx, t Trunk) error {
 	var same int
-	err := tx.Get(ctx, &same, `SELECT count(*) FROM sip_trunks WHERE number = $1 AND username = $2 AND address = $3`, t.Number, t.Username, t.Address)
+	err := tx.Get(ctx, &same, `SELECT count(*) FROM sip_trunks WHERE number = $1 AND username = $2 AND address = $3`,
+		t.Number, t.Username, t.Address)
 	if err == nil && same > 0 {
 		return errSameTrunk
 	}
@@ -194,7 +197,8 @@ func (n *Numbers) UpdateTrunk(ctx context.Context, owner accounts.ID, id ID, c T
 			}
 		}
 		t.UpdatedAt = n.db.Now()
-		if t.Username != old.Username || t.Password != old.Password || t.Address != old.Address || t.Port != old.Port || t.Transport != old.Transport {
+		if t.Username != old.Username || t.Password != old.Password || t.Address != old.Address || t.Port != old.Port ||
+			t.Transport != old.Transport {
 			t.Registration = "none"
 		}
 		if _, err := tx.Exec(ctx, `UPDATE phone_numbers SET number = $2, country_code = $3, nickname = $4, updated_at = $5 WHERE id = $1`,
@@ -306,7 +310,8 @@ func (n *Numbers) registrar(ctx context.Context) (changes int64, mine bool, err 
 // SetRegistration records how the registration of a trunk stands: registered, failed or none.
 func (n *Numbers) SetRegistration(ctx context.Context, id ID, state string) error {
 	var owner accounts.ID
-	err := n.db.Get(ctx, &owner, `UPDATE sip_trunks SET registration = $2 WHERE id = $1 AND registration <> $2 RETURNING account_id`, id, state)
+	err := n.db.Get(ctx, &owner, `UPDATE sip_trunks SET registration = $2 WHERE id = $1 AND registration <> $2 RETURNING account_id`,
+		id, state)
 	if errors.Is(err, db.ErrNone) {
 		return nil
 	}

@@ -80,7 +80,8 @@ func (c *Claim) take(ctx context.Context, tx *db.Tx, hash string) error {
 			Lease  db.Time `db:"lease_real"`
 			Begun  bool    `db:"begun"`
 		}
-		err = tx.Get(ctx, &row, `SELECT hash, status, body, ref, lease_real, begun FROM idempotency WHERE account_id = $1 AND name = $2 {{lock}}`, c.account, c.name)
+		err = tx.Get(ctx, &row, `SELECT hash, status, body, ref, lease_real, begun FROM idempotency WHERE account_id = $1 AND name = $2 {{lock}}`,
+			c.account, c.name)
 		switch {
 		case errors.Is(err, db.ErrNone):
 			continue // dropped meanwhile

@@ -93,7 +93,8 @@ var abbreviations = map[string]bool{
 }
 
 // open abbreviations may also end a sentence; a capital letter after them says so.
-var open = map[string]bool{"a.m": true, "p.m": true, "etc": true, "inc": true, "ltd": true, "co": true, "u.s": true, "u.k": true, "no": true}
+var open = map[string]bool{"a.m": true, "p.m": true, "etc": true, "inc": true, "ltd": true, "co": true, "u.s": true, "u.k": true,
+	"no": true}
 
 func abbreviated(before, after string) bool {
 	word := before[strings.LastIndexFunc(before, func(r rune) bool { return unicode.IsSpace(r) || r == '(' })+1:]

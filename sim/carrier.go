@@ -60,7 +60,8 @@ type Item struct {
 }
 
 func (i Item) offer() numbers.Offer {
-	return numbers.Offer{Number: i.Phone, Country: i.Country, Region: i.Region, Price: value.Money(i.Price), PriceID: i.PriceID, Address: i.Address, SMS: i.SMS}
+	return numbers.Offer{Number: i.Phone, Country: i.Country, Region: i.Region, Price: value.Money(i.Price), PriceID: i.PriceID,
+		Address: i.Address, SMS: i.SMS}
 }
 
 const itemColumns = `phone_number, country_code, region, price, price_id, address, sms, order_key`
@@ -79,7 +80,8 @@ func (s *Sim) Stock(ctx context.Context) error {
 			}
 			for k := range stock {
 				number := fmt.Sprintf("%s%0*d", c.prefix, c.digits, 100+k)
-				if err := addItem(ctx, tx, Item{number, c.code, c.regions[k%len(c.regions)], int64(price), c.priceID, c.address, c.sms, nil}); err != nil {
+				if err := addItem(ctx, tx,
+					Item{number, c.code, c.regions[k%len(c.regions)], int64(price), c.priceID, c.address, c.sms, nil}); err != nil {
 					return err
 				}
 			}
@@ -90,7 +92,8 @@ func (s *Sim) Stock(ctx context.Context) error {
 
 func addItem(ctx context.Context, q db.Q, i Item) error {
 	_, err := q.Exec(ctx, `INSERT INTO sim_inventory (`+itemColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, NULL)
-		ON CONFLICT (phone_number) DO UPDATE SET price = excluded.price, address = excluded.address, sms = excluded.sms`, i.Phone, i.Country, i.Region, i.Price, i.PriceID, i.Address, i.SMS)
+		ON CONFLICT (phone_number) DO UPDATE SET price = excluded.price, address = excluded.address, sms = excluded.sms`,
+		i.Phone, i.Country, i.Region, i.Price, i.PriceID, i.Address, i.SMS)
 	return err
 }
 
@@ -133,7 +136,8 @@ func (c Carrier) Search(ctx context.Context, owner accounts.ID, country, contain
 		return nil, errors.Join(errors.New("the simulated carrier does not answer"), err)
 	}
 	var all []Item
-	err := c.db.Select(ctx, &all, `SELECT `+itemColumns+` FROM sim_inventory WHERE order_key IS NULL AND country_code = $1 AND phone_number LIKE $2 ORDER BY phone_number LIMIT 20`, country, "%"+contains+"%")
+	err := c.db.Select(ctx, &all,
+		`SELECT `+itemColumns+` FROM sim_inventory WHERE order_key IS NULL AND country_code = $1 AND phone_number LIKE $2 ORDER BY phone_number LIMIT 20`, country, "%"+contains+"%")
 	out := make([]numbers.Offer, len(all))
 	for i, item := range all {
 		out[i] = item.offer()
@@ -163,7 +167,8 @@ func (c Carrier) Order(ctx context.Context, o numbers.Order) (string, error) {
 	case "crash_before_order":
 		c.Exit(137)
 	}
-	n, err := c.db.Exec(ctx, `UPDATE sim_inventory SET order_key = $1 WHERE phone_number = $2 AND (order_key IS NULL OR order_key = $1)`, o.Key, o.Number)
+	n, err := c.db.Exec(ctx, `UPDATE sim_inventory SET order_key = $1 WHERE phone_number = $2 AND (order_key IS NULL OR order_key = $1)`,
+		o.Key, o.Number)
 	if err != nil {
 		return "", err
 	}
@@ -270,7 +275,8 @@ func (p Payments) Subscribe(ctx context.Context, s numbers.Subscription) (paid n
 }
 
 func charge(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string, amount value.Money) error {
-	_, err := tx.Exec(ctx, `INSERT INTO sim_charges (ref, account_id, amount, status, at) VALUES ($1, $2, $3, 'succeeded', $4)`, ref, owner, amount, db.At(tx.Now()))
+	_, err := tx.Exec(ctx, `INSERT INTO sim_charges (ref, account_id, amount, status, at) VALUES ($1, $2, $3, 'succeeded', $4)`,
+		ref, owner, amount, db.At(tx.Now()))
 	return err
 }
 
@@ -300,7 +306,8 @@ func (p Payments) Renew(ctx context.Context, owner accounts.ID, key string, mont
 			return err
 		}
 		paid.Until = later(s.Until.Time(), tx.Now()).AddDate(0, 1, 0)
-		if _, err := tx.Exec(ctx, `UPDATE sim_subscriptions SET status = 'active', months = $1, period_end = $2 WHERE key_ = $3`, month, db.At(paid.Until), key); err != nil {
+		if _, err := tx.Exec(ctx, `UPDATE sim_subscriptions SET status = 'active', months = $1, period_end = $2 WHERE key_ = $3`,
+			month, db.At(paid.Until), key); err != nil {
 			return err
 		}
 		return charge(ctx, tx, owner, fmt.Sprintf("%s_%d", s.Ref, month), s.Price)
@@ -345,7 +352,8 @@ type Held struct {
 // Payments lists what the payment platform holds, oldest first.
 func (s *Sim) Payments(ctx context.Context, account int64) (h Held, err error) {
 	h = Held{[]Charged{}, []Subscribed{}, []Charged{}}
-	if err := s.db.Select(ctx, &h.Charges, `SELECT ref, amount, status FROM sim_charges WHERE account_id = $1 ORDER BY id`, account); err != nil {
+	if err := s.db.Select(ctx, &h.Charges, `SELECT ref, amount, status FROM sim_charges WHERE account_id = $1 ORDER BY id`,
+		account); err != nil {
 		return h, err
 	}
 	for _, c := range h.Charges {

@@ -128,7 +128,8 @@ func (s *Sim) Phone(ctx context.Context, number string) (Phone, error) {
 	var p Phone
 	err := s.db.Get(ctx, &p, `SELECT phone_number, behaviour, ring_ms, script, greeting FROM sim_phones WHERE phone_number = $1`, number)
 	if errors.Is(err, db.ErrNone) {
-		p = Phone{Number: number, Behaviour: "answer", RingMS: 200, Script: db.JSON[[]Step]{V: []Step{{Say: "Hello?"}, {WaitMS: ptr(int64(20000))}, {Hangup: true}}}}
+		p = Phone{Number: number, Behaviour: "answer", RingMS: 200,
+			Script: db.JSON[[]Step]{V: []Step{{Say: "Hello?"}, {WaitMS: ptr(int64(20000))}, {Hangup: true}}}}
 		return p, nil
 	}
 	return p, err
@@ -137,7 +138,8 @@ func (s *Sim) Phone(ctx context.Context, number string) (Phone, error) {
 // Phones lists the numbers with an entry.
 func (s *Sim) Phones(ctx context.Context, account int64) ([]Phone, error) {
 	all := []Phone{}
-	err := s.db.Select(ctx, &all, `SELECT phone_number, behaviour, ring_ms, script, greeting FROM sim_phones WHERE account_id = $1 ORDER BY phone_number`, account)
+	err := s.db.Select(ctx, &all,
+		`SELECT phone_number, behaviour, ring_ms, script, greeting FROM sim_phones WHERE account_id = $1 ORDER BY phone_number`, account)
 	return all, err
 }
 
@@ -196,13 +198,16 @@ func (p Phone) script() []Step {
 		if greeting == "" {
 			greeting = "You have reached my voice mail. I can not take your call right now. Please leave a message after the tone and I will call you back."
 		}
-		return []Step{{WaitMS: ptr(int64(400))}, {Say: greeting}, {WaitMS: ptr(int64(300))}, {signal: beep}, {WaitMS: ptr(int64(25000))}, {Hangup: true}}
+		return []Step{{WaitMS: ptr(int64(400))}, {Say: greeting}, {WaitMS: ptr(int64(300))}, {signal: beep}, {WaitMS: ptr(int64(25000))},
+			{Hangup: true}}
 	case "fax":
-		return []Step{{WaitMS: ptr(int64(300))}, {signal: faxAnswer}, {WaitMS: ptr(int64(75))}, {signal: faxFlags}, {WaitMS: ptr(int64(3000))}, {signal: faxFlags},
+		return []Step{{WaitMS: ptr(int64(300))}, {signal: faxAnswer}, {WaitMS: ptr(int64(75))}, {signal: faxFlags}, {WaitMS: ptr(int64(3000))},
+			{signal: faxFlags},
 			{WaitMS: ptr(int64(3000))}, {signal: faxFlags}, {WaitMS: ptr(int64(3000))}, {Hangup: true}}
 	case "screening":
 		return []Step{{Say: "The person you are calling is using a screening service. Please state your name and the reason for your call."},
-			{WaitFor: "speech_start", TimeoutMS: 8000}, {WaitFor: "silence", TimeoutMS: 8000}, {Say: "Thank you. Please hold."}, {WaitMS: ptr(int64(1500))}, {Say: "Hello?"}, {WaitMS: ptr(int64(20000))}, {Hangup: true}}
+			{WaitFor: "speech_start", TimeoutMS: 8000}, {WaitFor: "silence", TimeoutMS: 8000}, {Say: "Thank you. Please hold."},
+			{WaitMS: ptr(int64(1500))}, {Say: "Hello?"}, {WaitMS: ptr(int64(20000))}, {Hangup: true}}
 	}
 	if len(p.Script.V) == 0 {
 		return []Step{{Say: "Hello?"}, {WaitMS: ptr(int64(20000))}, {Hangup: true}}
@@ -256,7 +261,8 @@ func (n *Network) record(ctx context.Context, id int64, signal <-chan string) in
 }
 
 func (n *Network) place(id int64, from, to string, script []Step, signal chan<- string) {
-	leg, err := n.line.Dial(n.ctx, lines.Destination{To: to, From: from, RingFor: 60 * time.Second, Placed: func(callID string) { signal <- callID }}, func(int) {})
+	leg, err := n.line.Dial(n.ctx,
+		lines.Destination{To: to, From: from, RingFor: 60 * time.Second, Placed: func(callID string) { signal <- callID }}, func(int) {})
 	if err != nil {
 		state := "failed"
 		if d, ok := errors.AsType[*lines.DialError](err); ok && d.Code != 0 {
@@ -320,7 +326,8 @@ func (s *Sim) finishCall(ctx context.Context, id int64, state string, steps []Do
 	if heard == nil {
 		heard = []HeardText{}
 	}
-	_, err := s.db.Exec(ctx, `UPDATE sim_calls SET state = $1, steps = $2, heard = $3, audio = $4 WHERE id = $5`, state, db.JSON[[]Done]{V: steps}, db.JSON[[]HeardText]{V: heard}, audio, id)
+	_, err := s.db.Exec(ctx, `UPDATE sim_calls SET state = $1, steps = $2, heard = $3, audio = $4 WHERE id = $5`,
+		state, db.JSON[[]Done]{V: steps}, db.JSON[[]HeardText]{V: heard}, audio, id)
 	return err
 }
 

@@ -200,7 +200,8 @@ func (p *phone) say(ctx context.Context, s Step) bool {
 	}
 	var pcm []int16
 	var r *audio.Resampler
-	for frame, err := range p.n.deps.Speak.Speak(ctx, voice.Speech{Text: s.Say, Voice: v, Language: "en", Speed: 1, Stability: 1, Similarity: 1}) {
+	for frame, err := range p.n.deps.Speak.Speak(ctx,
+		voice.Speech{Text: s.Say, Voice: v, Language: "en", Speed: 1, Stability: 1, Similarity: 1}) {
 		if err != nil {
 			slog.Warn("simulated phone cannot speak", "error", err)
 			return false

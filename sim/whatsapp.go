@@ -29,7 +29,8 @@ type platformSender struct {
 }
 
 func (p platformSender) state() messaging.SenderState {
-	return messaging.SenderState{Phone: p.Phone, DisplayName: p.DisplayName, Status: p.Status, Quality: p.Quality, Limit: p.Limit, LimitKnown: p.LimitKnown}
+	return messaging.SenderState{Phone: p.Phone, DisplayName: p.DisplayName, Status: p.Status, Quality: p.Quality, Limit: p.Limit,
+		LimitKnown: p.LimitKnown}
 }
 
 type platformTemplate struct {
@@ -72,8 +73,9 @@ func (s *Sim) AddSender(ctx context.Context, account int64, n NewSender) (messag
 		if err != nil {
 			return err
 		}
-		made, err = s.messaging().Attach(ctx, tx, account, messaging.NewSender{Phone: n.Phone, DisplayName: n.DisplayName, Carrier: CarrierName, Ref: ref, AssistantID: n.AssistantID,
-			State: n.SenderState})
+		made, err = s.messaging().Attach(ctx, tx, account,
+			messaging.NewSender{Phone: n.Phone, DisplayName: n.DisplayName, Carrier: CarrierName, Ref: ref, AssistantID: n.AssistantID,
+				State: n.SenderState})
 		return err
 	})
 	return made, err
@@ -87,7 +89,8 @@ func addSender(ctx context.Context, q db.Q, account int64, n messaging.SenderSta
 }
 
 // ChangeSender changes the platform's side of a sender; sync makes it seen at once.
-func (s *Sim) ChangeSender(ctx context.Context, account, id int64, change func(*messaging.SenderState), sync bool) (messaging.Sender, error) {
+func (s *Sim) ChangeSender(ctx context.Context, account, id int64, change func(*messaging.SenderState),
+	sync bool) (messaging.Sender, error) {
 	ours, err := s.messaging().Sender(ctx, s.db, account, id)
 	if err != nil {
 		return ours, NotFound()
@@ -142,7 +145,8 @@ func insertTemplate(ctx context.Context, q db.Q, sender string, t messaging.Temp
 }
 
 // ChangeTemplate changes the platform's side of a template.
-func (s *Sim) ChangeTemplate(ctx context.Context, account, id int64, change func(*messaging.TemplateState), sync bool) (messaging.Template, error) {
+func (s *Sim) ChangeTemplate(ctx context.Context, account, id int64, change func(*messaging.TemplateState),
+	sync bool) (messaging.Template, error) {
 	ours, err := s.messaging().TemplateOf(ctx, s.db, account, id)
 	if err != nil {
 		return ours, NotFound()
@@ -152,7 +156,8 @@ func (s *Sim) ChangeTemplate(ctx context.Context, account, id int64, change func
 		return ours, err
 	}
 	err = s.db.Do(ctx, func(tx *db.Tx) error {
-		p := platformTemplate{Name: ours.Name, Language: ours.Language, Category: ours.Category, Status: ours.Status, Body: ours.Body, Variables: ours.Variables, AsksCalls: ours.AsksCalls, RejectedFor: ours.RejectedFor}
+		p := platformTemplate{Name: ours.Name, Language: ours.Language, Category: ours.Category, Status: ours.Status, Body: ours.Body,
+			Variables: ours.Variables, AsksCalls: ours.AsksCalls, RejectedFor: ours.RejectedFor}
 		err := tx.Get(ctx, &p, `SELECT `+templateColumns+` FROM sim_templates WHERE ref = $1`, ours.CarrierRef)
 		fresh := errors.Is(err, db.ErrNone) // submitted only now
 		if err != nil && !fresh {
@@ -182,7 +187,8 @@ type Gateway struct{ *Sim }
 
 // Join makes a sender at the platform for whoever asks: here nobody has to prove anything.
 func (g Gateway) Join(ctx context.Context, n messaging.Joining) (messaging.Joined, error) {
-	state := messaging.SenderState{Phone: n.Phone, DisplayName: n.DisplayName, Status: messaging.SenderOnline, Quality: "GREEN", LimitKnown: true}
+	state := messaging.SenderState{Phone: n.Phone, DisplayName: n.DisplayName, Status: messaging.SenderOnline, Quality: "GREEN",
+		LimitKnown: true}
 	if state.DisplayName == "" {
 		state.DisplayName = n.Phone
 	}
@@ -210,7 +216,8 @@ func (g Gateway) Templates(ctx context.Context, s messaging.Sender) ([]messaging
 
 // Submit takes a template in; it stays pending until PUT /sim/whatsapp/templates decides.
 func (g Gateway) Submit(ctx context.Context, s messaging.Sender, t messaging.Template) (string, error) {
-	return insertTemplate(ctx, g.db, s.CarrierRef, messaging.TemplateState{Name: t.Name, Language: t.Language, Category: t.Category, Body: t.Body, Status: messaging.TemplatePending, Variables: t.Variables.V})
+	return insertTemplate(ctx, g.db, s.CarrierRef, messaging.TemplateState{Name: t.Name, Language: t.Language, Category: t.Category,
+		Body: t.Body, Status: messaging.TemplatePending, Variables: t.Variables.V})
 }
 
 // Send accepts a message, shows it on the customer's phone and reports it sent at once, delivered a second later.
@@ -236,7 +243,8 @@ func (g Gateway) Send(ctx context.Context, o messaging.Outgoing) (string, error)
 	}
 	return sid, g.db.Do(ctx, func(tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO sim_messages (account_id, sender_id, phone_number, sid, direction, text, template, status, at, ref)
-			VALUES ($1, $2, $3, $4, 'outbound', $5, $6, 'sent', $7, $8)`, o.Sender.Owner, o.Sender.ID, o.To, sid, o.Text, name, db.At(tx.Now()), o.Ref)
+			VALUES ($1, $2, $3, $4, 'outbound', $5, $6, 'sent', $7, $8)`, o.Sender.Owner, o.Sender.ID, o.To, sid, o.Text, name, db.At(tx.Now()),
+			o.Ref)
 		return errors.Join(err, g.report(ctx, tx, delivery{Sender: o.Sender.ID, SID: sid, Ref: o.Ref, Status: messaging.Sent}, 0),
 			g.report(ctx, tx, delivery{Sender: o.Sender.ID, SID: sid, Ref: o.Ref, Status: messaging.Delivered}, time.Second))
 	})
@@ -257,7 +265,8 @@ func (g Gateway) fits(ctx context.Context, o messaging.Outgoing) error {
 	}
 	theirs := messaging.Template{Body: p.Body}
 	if len(theirs.Placeholders()) != len(o.Params) || p.Language != o.Template.Language {
-		return &messaging.Refusal{Code: "63027", Message: "Template variables do not match. The messaging platform has other parameters or another language.", Mismatch: true}
+		return &messaging.Refusal{Code: "63027",
+			Message: "Template variables do not match. The messaging platform has other parameters or another language.", Mismatch: true}
 	}
 	return nil
 }
@@ -302,7 +311,8 @@ type Text struct {
 // Texts lists what a handset has received, with "" what all have, oldest first.
 func (s *Sim) Texts(ctx context.Context, phone string) ([]Text, error) {
 	all := []Text{}
-	err := s.db.Select(ctx, &all, `SELECT from_number, phone_number, body, sid, at FROM sim_sms WHERE $1 = '' OR phone_number = $1 ORDER BY id`, phone)
+	err := s.db.Select(ctx, &all,
+		`SELECT from_number, phone_number, body, sid, at FROM sim_sms WHERE $1 = '' OR phone_number = $1 ORDER BY id`, phone)
 	return all, err
 }
 
@@ -319,7 +329,8 @@ type Shown struct {
 // Messages lists what a customer's phone shows, oldest first.
 func (s *Sim) Messages(ctx context.Context, account, sender int64, phone string) ([]Shown, error) {
 	all := []Shown{}
-	err := s.db.Select(ctx, &all, `SELECT sid, direction, text, template, status, at FROM sim_messages WHERE account_id = $1 AND ($2 = 0 OR sender_id = $2) AND ($3 = '' OR phone_number = $3) ORDER BY id`, account, sender, phone)
+	err := s.db.Select(ctx, &all,
+		`SELECT sid, direction, text, template, status, at FROM sim_messages WHERE account_id = $1 AND ($2 = 0 OR sender_id = $2) AND ($3 = '' OR phone_number = $3) ORDER BY id`, account, sender, phone)
 	return all, err
 }
 
@@ -359,7 +370,8 @@ func (s *Sim) report(ctx context.Context, q db.Q, d delivery, later time.Duratio
 // SetStatus has the platform report a status of a message, which it has reported sent before.
 func (s *Sim) SetStatus(ctx context.Context, account int64, sid string, status messaging.DeliveryStatus, code, text string) error {
 	var sender int64
-	err := s.db.Get(ctx, &sender, `SELECT sender_id FROM sim_messages WHERE account_id = $1 AND sid = $2 AND direction = 'outbound'`, account, sid)
+	err := s.db.Get(ctx, &sender, `SELECT sender_id FROM sim_messages WHERE account_id = $1 AND sid = $2 AND direction = 'outbound'`,
+		account, sid)
 	if errors.Is(err, db.ErrNone) {
 		return NotFound()
 	}
@@ -374,7 +386,8 @@ func (s *Sim) SetStatus(ctx context.Context, account int64, sid string, status m
 
 func (s *Sim) deliver(ctx context.Context, d delivery) error {
 	at := s.db.Now()
-	err := s.messaging().Delivery(ctx, d.Sender, messaging.Update{SID: d.SID, Ref: d.Ref, Status: d.Status, ErrorCode: d.ErrorCode, ErrorText: d.ErrorText, At: at})
+	err := s.messaging().Delivery(ctx, d.Sender,
+		messaging.Update{SID: d.SID, Ref: d.Ref, Status: d.Status, ErrorCode: d.ErrorCode, ErrorText: d.ErrorText, At: at})
 	if err != nil {
 		return err
 	}

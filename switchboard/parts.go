@@ -41,7 +41,8 @@ func (s *Switchboard) cast(a assistants.Assistant) cast {
 			c.voice = v.Code
 		}
 	}
-	if p, ok := s.Catalog.Synthesizer(value.Or(a.SynthesizerProviderID, 0)); ok && s.Engines.Synthesizers[p.Code] != nil && p.Code != c.synthesizer {
+	if p, ok := s.Catalog.Synthesizer(value.Or(a.SynthesizerProviderID, 0)); ok && s.Engines.Synthesizers[p.Code] != nil &&
+		p.Code != c.synthesizer {
 		c.synthesizer = p.Code
 	}
 	id := value.Or(a.LLMModelID, 0)
@@ -143,7 +144,8 @@ func (s *Switchboard) conversation(a assistants.Assistant, l *live, c cast) (voi
 		p.TranscriberFallback = voice.NamedTranscriber{Open: s.Engines.Transcribers[c.transcriber2], Provider: c.transcriber2}
 	}
 	if c.synthesizer2 != "" {
-		p.SynthesizerFallback = voice.NamedSynthesizer{Synthesizer: s.Engines.Synthesizers[c.synthesizer2], Provider: c.synthesizer2, Voice: c.voice2}
+		p.SynthesizerFallback = voice.NamedSynthesizer{Synthesizer: s.Engines.Synthesizers[c.synthesizer2], Provider: c.synthesizer2,
+			Voice: c.voice2}
 	}
 	if c.provider2 != "" {
 		second := *m
@@ -204,7 +206,8 @@ func answering(a assistants.Assistant, v placeholders.Values) *voice.Answering {
 	if opening == "" {
 		opening = "This is " + a.Name + "."
 	}
-	return &voice.Answering{HangUp: a.EndCallOnVoicemail, Message: placeholders.Fill(value.Or(a.VoiceMailMessage, ""), v, placeholders.Spoken), Opening: opening}
+	return &voice.Answering{HangUp: a.EndCallOnVoicemail, Message: placeholders.Fill(value.Or(a.VoiceMailMessage, ""), v, placeholders.Spoken),
+		Opening: opening}
 }
 
 func languagesOf(ids []int64) (out []string) {
@@ -248,7 +251,8 @@ func (s *Switchboard) promptOf(c calls.Call) agent.Prompt {
 	if c.AssistantPhone != nil {
 		f.AssistantPhone = *c.AssistantPhone
 	}
-	return agent.Prompt{Text: snap.Prompt, Values: placeholders.Layer(f.Values(), c.InputVariables.V, snap.Variables), Language: snap.Language, Now: f.Now, Spoken: true}
+	return agent.Prompt{Text: snap.Prompt, Values: placeholders.Layer(f.Values(), c.InputVariables.V, snap.Variables), Language: snap.Language,
+		Now: f.Now, Spoken: true}
 }
 
 // prepare readies a call's conversation while it rings: its settings stand from now on, the greeting is synthesised and

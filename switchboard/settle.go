@@ -109,7 +109,8 @@ func (s *Switchboard) evaluate(ctx context.Context, c calls.Call) (value.Scalars
 			values = found
 		} else {
 			s.Log.Warn("call not evaluated", "call", c.ID, "error", err)
-			if made, err := calls.MakeEvent(time.Now(), "error", map[string]string{"stage": "evaluation", "message": fault.Say(err, "The evaluation failed.")}); err == nil {
+			if made, err := calls.MakeEvent(time.Now(), "error",
+				map[string]string{"stage": "evaluation", "message": fault.Say(err, "The evaluation failed.")}); err == nil {
 				events = append(events, made)
 			}
 		}

@@ -148,7 +148,8 @@ func New(d Deps) *Switchboard {
 	if d.Log == nil {
 		d.Log = slog.Default()
 	}
-	s := &Switchboard{Deps: d, live: map[calls.ID]*live{}, byUUID: map[string]*live{}, seats: map[*seat]struct{}{}, began: time.Now(), waiting: make(chan assistants.ID, 16)}
+	s := &Switchboard{Deps: d, live: map[calls.ID]*live{}, byUUID: map[string]*live{}, seats: map[*seat]struct{}{}, began: time.Now(),
+		waiting: make(chan assistants.ID, 16)}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
 	s.registerJobs()
 	return s

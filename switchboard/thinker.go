@@ -72,7 +72,8 @@ func (m *thinker) turn(q voice.Thinking, endCall func(context.Context) error) *a
 func (m *thinker) calendar(ctx context.Context, t *toolbox.CalendarIntegration, function string, args map[string]any) (any, error) {
 	found, err := m.speaker.Calendar(ctx, t, function, args)
 	if b, ok := found.(calendar.Booked); ok && err == nil {
-		kept := []value.Scalar{{Name: "booking_uid", Value: b.UID}, {Name: "booking_start", Value: b.Start}, {Name: "booking_status", Value: b.Status}}
+		kept := []value.Scalar{{Name: "booking_uid", Value: b.UID}, {Name: "booking_start", Value: b.Start},
+			{Name: "booking_status", Value: b.Status}}
 		if err := m.board.Calls.SetVariables(context.WithoutCancel(ctx), m.live.call.ID, kept...); err != nil {
 			m.board.Log.Error("booking not kept with the call", "call", m.live.call.ID, "error", err)
 		}

@@ -25,7 +25,8 @@ type WebCall struct {
 const connectTime = 20 * time.Second
 
 // Web takes a leg that a browser offered for an assistant: it records the call and holds the conversation beside.
-func (s *Switchboard) Web(ctx context.Context, a assistants.Assistant, leg lines.Leg, variables value.Scalars, requestID string) (WebCall, error) {
+func (s *Switchboard) Web(ctx context.Context, a assistants.Assistant, leg lines.Leg, variables value.Scalars,
+	requestID string) (WebCall, error) {
 	call, l, seat, err := s.webCall(ctx, a, leg, variables, requestID)
 	if err != nil {
 		_ = leg.Reject(480)
@@ -46,7 +47,8 @@ func (s *Switchboard) Web(ctx context.Context, a assistants.Assistant, leg lines
 	return WebCall{call, l.token}, nil
 }
 
-func (s *Switchboard) webCall(ctx context.Context, a assistants.Assistant, leg lines.Leg, variables value.Scalars, requestID string) (calls.Call, *live, *seat, error) {
+func (s *Switchboard) webCall(ctx context.Context, a assistants.Assistant, leg lines.Leg, variables value.Scalars,
+	requestID string) (calls.Call, *live, *seat, error) {
 	none := calls.Call{}
 	if !s.Catalog.Supports(a.LanguageID, a.ModeOf()) {
 		return none, nil, nil, ErrLanguage

@@ -42,5 +42,6 @@ func (t *AssistantTransfer) Functions(s Scene) []agent.Function {
 		}
 		return agent.Result{Value: map[string]any{"status": "transferred"}, Over: true}
 	}
-	return []agent.Function{{Tool: agent.Tool{Name: "transfer_to_assistant", Description: s.tell(t.Description), Parameters: agent.Object()}, Run: run}}
+	return []agent.Function{{Tool: agent.Tool{Name: "transfer_to_assistant", Description: s.tell(t.Description), Parameters: agent.Object()},
+		Run: run}}
 }

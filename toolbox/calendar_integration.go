@@ -81,8 +81,10 @@ func (t *CalendarIntegration) Functions(s Scene) []agent.Function {
 func (t *CalendarIntegration) questions(known map[string]string) []agent.Param {
 	book := []agent.Param{
 		{Name: "start", Kind: "string", Description: "Start of a free slot, as check_availability gave it.", Required: true},
-		{Name: "name", Kind: "string", Description: "Full name of the person the appointment is for." + unless(known["name"]), Required: known["name"] == ""},
-		{Name: "email", Kind: "string", Description: "E-mail address for the confirmation." + unless(known["email"]), Required: known["email"] == ""},
+		{Name: "name", Kind: "string", Description: "Full name of the person the appointment is for." + unless(known["name"]),
+			Required: known["name"] == ""},
+		{Name: "email", Kind: "string", Description: "E-mail address for the confirmation." + unless(known["email"]),
+			Required: known["email"] == ""},
 		{Name: "phone", Kind: "string", Description: "Phone number of that person."},
 	}
 	for _, f := range t.BookingFields {
@@ -96,7 +98,8 @@ func (t *CalendarIntegration) questions(known map[string]string) []agent.Param {
 	return book
 }
 
-func (t *CalendarIntegration) run(s Scene, name string, params []agent.Param, known map[string]string) func(context.Context, json.RawMessage) agent.Result {
+func (t *CalendarIntegration) run(s Scene, name string, params []agent.Param, known map[string]string) func(context.Context,
+	json.RawMessage) agent.Result {
 	return func(ctx context.Context, raw json.RawMessage) agent.Result {
 		args := map[string]any{}
 		if err := json.Unmarshal(raw, &args); err != nil && len(raw) > 0 {

@@ -43,7 +43,8 @@ func (t *CallTransfer) Functions(s Scene) []agent.Function {
 	text := fmt.Sprintf("%s It is now %s in %s.", s.tell(t.Description), now.Format("Monday, 2006-01-02 15:04"), now.Location())
 	params := agent.Object()
 	if t.Custom {
-		params = agent.Object(agent.Param{Name: "phone_number", Kind: "string", Description: "Number to connect to, in E.164 form. Left out: the usual number."})
+		params = agent.Object(agent.Param{Name: "phone_number", Kind: "string",
+			Description: "Number to connect to, in E.164 form. Left out: the usual number."})
 	}
 	run := func(ctx context.Context, raw json.RawMessage) agent.Result {
 		number := t.PhoneNumber

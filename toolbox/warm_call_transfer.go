@@ -56,5 +56,6 @@ func (t *WarmCallTransfer) Functions(s Scene) []agent.Function {
 		return nil
 	}
 	run := func(ctx context.Context, _ json.RawMessage) agent.Result { return connected(s.WarmTransfer(ctx, t)) }
-	return []agent.Function{{Tool: agent.Tool{Name: "warm_transfer_call", Description: s.tell(t.Description), Parameters: agent.Object()}, Run: run}}
+	return []agent.Function{{Tool: agent.Tool{Name: "warm_transfer_call", Description: s.tell(t.Description), Parameters: agent.Object()},
+		Run: run}}
 }

@@ -32,9 +32,11 @@ type row struct {
 const columns = `id, account_id, name, description, endpoint, method, body_format, timeout, headers, static_fields, params, created_at, updated_at`
 
 func (t *Tools) open(r row) (Tool, error) {
-	out := Tool{ID: ID(r.ID), Owner: accounts.ID(r.Owner), CreatedAt: r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time(), Definition: Definition{
-		Name: r.Name, Description: r.Description, Endpoint: r.Endpoint, Method: r.Method, BodyFormat: r.BodyFormat, Timeout: r.Timeout, Params: r.Params.V,
-	}}
+	out := Tool{ID: ID(r.ID), Owner: accounts.ID(r.Owner), CreatedAt: r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time(),
+		Definition: Definition{
+			Name: r.Name, Description: r.Description, Endpoint: r.Endpoint, Method: r.Method, BodyFormat: r.BodyFormat, Timeout: r.Timeout,
+			Params: r.Params.V,
+		}}
 	err := errors.Join(unseal(t.box, r.Headers, &out.Headers), unseal(t.box, r.Static, &out.Static))
 	if err != nil {
 		return out, fmt.Errorf("tool %d: %w", r.ID, err)
@@ -211,7 +213,8 @@ func (t *Tools) store(ctx context.Context, tx *db.Tx, x Tool) error {
 	}
 	_, err = tx.Exec(ctx, `UPDATE tools SET name = $1, description = $2, endpoint = $3, method = $4, body_format = $5, timeout = $6,
 		headers = $7, static_fields = $8, params = $9, updated_at = $10 WHERE id = $11`,
-		x.Name, x.Description, x.Endpoint, x.Method, x.BodyFormat, x.Timeout, headers, static, db.JSON[[]Param]{V: x.Params}, db.At(x.UpdatedAt), x.ID)
+		x.Name, x.Description, x.Endpoint, x.Method, x.BodyFormat, x.Timeout, headers, static, db.JSON[[]Param]{V: x.Params}, db.At(x.UpdatedAt),
+		x.ID)
 	return err
 }
 

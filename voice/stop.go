@@ -31,8 +31,8 @@ func (s *Session) interrupt(now time.Time) {
 	s.set(resumeAlarm, now.Add(resumeAfter))
 }
 
-// mayStop reports whether the caller may stop this turn: not a message for a machine, not a farewell, not one that was stopped already, and not a
-// greeting of which nothing was heard, because people who pick up say hello.
+// mayStop reports whether the caller may stop this turn: not a message for a machine, not a farewell, not one that was
+// stopped already, and not a greeting of which nothing was heard, because people who pick up say hello.
 func (s *Session) mayStop(t *turn) bool {
 	return t != nil && t.kind != messageTurn && t.then == "" && !t.awaiting && !t.muted && !(t.kind == greetingTurn && t.entry < 0)
 }

@@ -122,15 +122,17 @@ func SampleCall(event string, assistant int64, uuid string, now time.Time) Call 
 	return Call{CustomerPhone: &customer, AssistantPhone: &number, Duration: 34, Status: "completed",
 		ExtractedVariables: sample,
 		Transcript:         "Assistant: Hello, how can I help?\nCustomer: This is a test.", RecordingURL: &none,
-		CreatedAt: value.At(now.Add(-time.Minute)), FinishedAt: value.At(now), Event: event, Type: "inbound", AssistantID: assistant, AssistantUUID: uuid,
-		UUID: "00000000-0000-4000-8000-000000000000", AnsweredBy: "human", EndedReason: "customer_hangup",
+		CreatedAt: value.At(now.Add(-time.Minute)), FinishedAt: value.At(now), Event: event, Type: "inbound", AssistantID: assistant,
+		AssistantUUID: uuid,
+		UUID:          "00000000-0000-4000-8000-000000000000", AnsweredBy: "human", EndedReason: "customer_hangup",
 		FormattedTranscript: "AI: Hello, how can I help?\nCustomer: This is a test.", TranscriptEntries: []TranscriptEntry{}, Test: true}
 }
 
 // SampleConversation is a made-up conversation body for trying a receiver.
 func SampleConversation(assistant string, now time.Time) Conversation {
 	at := now.Add(-time.Minute)
-	return Conversation{ConversationID: "00000000-0000-4000-8000-000000000000", AssistantID: assistant, Type: "widget", MessageCount: 2, Status: "ended",
+	return Conversation{ConversationID: "00000000-0000-4000-8000-000000000000", AssistantID: assistant, Type: "widget", MessageCount: 2,
+		Status:              "ended",
 		ExtractedVariables:  sample,
 		Transcript:          []Line{{"user", "This is a test.", value.At(at), at.Unix()}, {"assistant", "Hello!", value.At(at), at.Unix()}},
 		FormattedTranscript: "Customer: This is a test.\nAI: Hello!", CreatedAt: value.At(at), EndedAt: value.At(now),

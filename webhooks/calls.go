@@ -37,10 +37,12 @@ func (e Event) Of(lead, campaign any) Event {
 }
 
 func bodyOf(c calls.Call, event, home string) Call {
-	b := Call{ID: int64(c.ID), CustomerPhone: c.ClientPhone, AssistantPhone: c.AssistantPhone, Duration: c.Seconds, Status: string(c.Status), Event: event,
+	b := Call{ID: int64(c.ID), CustomerPhone: c.ClientPhone, AssistantPhone: c.AssistantPhone, Duration: c.Seconds, Status: string(c.Status),
+		Event:              event,
 		ExtractedVariables: c.Evaluation.V, InputVariables: c.InputVariables.V, Transcript: c.Transcript(),
-		CreatedAt: value.At(c.CreatedAt.Time()), FinishedAt: value.At(c.EndedAt.Time()), Type: string(c.Type), AssistantUUID: c.Snapshot.V.AssistantUUID,
-		UUID: c.UUID, AnsweredBy: string(c.AnsweredBy), FormattedTranscript: c.Formatted(), TranscriptEntries: entriesOf(c),
+		CreatedAt: value.At(c.CreatedAt.Time()), FinishedAt: value.At(c.EndedAt.Time()), Type: string(c.Type),
+		AssistantUUID: c.Snapshot.V.AssistantUUID,
+		UUID:          c.UUID, AnsweredBy: string(c.AnsweredBy), FormattedTranscript: c.Formatted(), TranscriptEntries: entriesOf(c),
 		Variables: c.Variables.V, TotalCost: c.TotalCost()}
 	if c.AssistantID != nil {
 		b.AssistantID = int64(*c.AssistantID)
@@ -62,7 +64,8 @@ func entriesOf(c calls.Call) []TranscriptEntry {
 	out := make([]TranscriptEntry, len(c.Entries.V))
 	for i, e := range c.Entries.V {
 		at := c.Durable(time.UnixMicro(e.At))
-		out[i] = TranscriptEntry{Text: e.Text, Type: "transcript", Sender: "human", Timestamp: float64(at.UnixMilli()) / 1000, Interrupted: e.Interrupted}
+		out[i] = TranscriptEntry{Text: e.Text, Type: "transcript", Sender: "human", Timestamp: float64(at.UnixMilli()) / 1000,
+			Interrupted: e.Interrupted}
 		if e.Assistant {
 			out[i].Sender = "bot"
 		}

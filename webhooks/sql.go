@@ -236,7 +236,8 @@ func (s *Webhooks) Last(ctx context.Context, owner accounts.ID) (id int64, err e
 
 // After are the ids of the account's deliveries after one, oldest first, at most 1000.
 func (s *Webhooks) After(ctx context.Context, owner accounts.ID, id int64) (ids []int64, err error) {
-	err = s.db.Select(ctx, &ids, `SELECT id FROM webhook_deliveries WHERE account_id = $1 AND id > $2 ORDER BY id LIMIT 1000`, int64(owner), id)
+	err = s.db.Select(ctx, &ids, `SELECT id FROM webhook_deliveries WHERE account_id = $1 AND id > $2 ORDER BY id LIMIT 1000`,
+		int64(owner), id)
 	return ids, err
 }
 

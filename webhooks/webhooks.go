@@ -104,7 +104,8 @@ const (
 
 // New opens the room and registers its work. longTail keeps trying after the first two minutes. changed is told of every
 // delivery that was queued or tried; it may be nil.
-func New(d *db.DB, runner *jobs.Runner, g *ssrf.Guard, box Sealer, longTail bool, changed func(owner accounts.ID, delivery int64)) *Webhooks {
+func New(d *db.DB, runner *jobs.Runner, g *ssrf.Guard, box Sealer, longTail bool,
+	changed func(owner accounts.ID, delivery int64)) *Webhooks {
 	s := &Webhooks{db: d, runner: runner, box: box, longTail: longTail, changed: changed,
 		seats:  seats{taken: map[accounts.ID]int{}, waiting: map[accounts.ID]map[string]bool{}},
 		client: g.Client(ssrf.Options{Timeout: answerTime, Connect: connectTime})}

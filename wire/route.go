@@ -83,7 +83,8 @@ func On[In, Out any](area Area, pattern string, status int, handler func(context
 
 // Stream is a route whose handler writes the answer itself: event streams, files. An error that it returns before
 // the first write is answered as usual.
-func Stream[In any](area Area, pattern, contentType string, handler func(context.Context, *In, http.ResponseWriter) error, opts ...Option) Route {
+func Stream[In any](area Area, pattern, contentType string, handler func(context.Context, *In, http.ResponseWriter) error,
+	opts ...Option) Route {
 	r := newRoute[In](area, pattern, http.StatusOK)
 	r.produces = contentType
 	r.stream = func(ctx context.Context, in any, w http.ResponseWriter) error { return handler(ctx, in.(*In), w) }

@@ -274,9 +274,11 @@ func (g gen) text(schema map[string]any) any {
 }
 
 // nasty are values that have broken servers before.
-var nasty = []any{nil, "", " ", "0", "-1", "1e400", "\u0000", "a\u0000b", "\u202e\u200b", "𝒳\U0001F600", strings.Repeat("x", 5000), strings.Repeat("é", 100001),
+var nasty = []any{nil, "", " ", "0", "-1", "1e400", "\u0000", "a\u0000b", "\u202e\u200b", "𝒳\U0001F600", strings.Repeat("x", 5000),
+	strings.Repeat("é", 100001),
 	0, -1, 1.5, 1e300, -9223372036854775808, 9223372036854775807, true, false, []any{}, map[string]any{}, []any{nil}, []any{[]any{}},
-	map[string]any{"": ""}, map[string]any{"a": map[string]any{"b": []any{1}}}, "'; DROP TABLE accounts; --", "../../etc/passwd", "http://127.0.0.1/", "file:///etc/passwd",
+	map[string]any{"": ""}, map[string]any{"a": map[string]any{"b": []any{1}}}, "'; DROP TABLE accounts; --", "../../etc/passwd",
+	"http://127.0.0.1/", "file:///etc/passwd",
 	"https://user:pw@x.example/", "javascript:alert(1)", "99999999999999999999", "NaN", "+0", "١٢٣", "{{{", "%s%n", "<script>"}
 
 // spoil breaks a body in one to three places, or leaves it whole.

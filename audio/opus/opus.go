@@ -204,7 +204,8 @@ func (e *Encoder) Encode(dst []byte, pcm []int16) (int, error) {
 	for i, s := range pcm {
 		in[2*i], in[2*i+1] = byte(s), byte(uint16(s)>>8)
 	}
-	n, err := e.w.call(context.Background(), e.w.encode, uint64(e.state), uint64(e.w.samples), uint64(len(pcm)), uint64(e.w.packet), uint64(min(len(dst), maxPacket)))
+	n, err := e.w.call(context.Background(), e.w.encode, uint64(e.state), uint64(e.w.samples), uint64(len(pcm)), uint64(e.w.packet),
+		uint64(min(len(dst), maxPacket)))
 	if err != nil {
 		return 0, err
 	}

@@ -83,7 +83,8 @@ func (s *s3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == "POST" && q.Has("uploads"):
 		id = strconv.Itoa(len(s.parts) + 1)
 		s.parts[id] = map[int][]byte{0: []byte(r.Header.Get("Content-Type"))}
-		fmt.Fprintf(w, `<InitiateMultipartUploadResult><Bucket>%s</Bucket><Key>%s</Key><UploadId>%s</UploadId></InitiateMultipartUploadResult>`, bucket, key, id)
+		fmt.Fprintf(w, `<InitiateMultipartUploadResult><Bucket>%s</Bucket><Key>%s</Key><UploadId>%s</UploadId></InitiateMultipartUploadResult>`,
+			bucket, key, id)
 	case r.Method == "PUT":
 		body, err := payload(r)
 		if err != nil {
@@ -141,7 +142,8 @@ func (s *s3) complete(w http.ResponseWriter, r *http.Request, key, id string) {
 	}
 	s.objects[key] = object{body, string(s.parts[id][0]), time.Now()}
 	delete(s.parts, id)
-	fmt.Fprintf(w, `<CompleteMultipartUploadResult><Bucket>%s</Bucket><Key>%s</Key><ETag>%s</ETag></CompleteMultipartUploadResult>`, s.bucket, key, etag(body))
+	fmt.Fprintf(w, `<CompleteMultipartUploadResult><Bucket>%s</Bucket><Key>%s</Key><ETag>%s</ETag></CompleteMultipartUploadResult>`,
+		s.bucket, key, etag(body))
 }
 
 // payload is the body without the signed chunks around it.

@@ -27,7 +27,8 @@ func (b *bench) builtin(ctx context.Context) error {
 		return err
 	}
 	fmt.Printf("\nConversations with the built-in engines (bench serve --builtin --silence %v)\n", silence)
-	fmt.Printf("%6s %8s %8s | %-13s | %7s %7s %12s %8s\n", "calls", "answered", "refused", "answer after", "lost %", "late %", "cores in use", "MiB/call")
+	fmt.Printf("%6s %8s %8s | %-13s | %7s %7s %12s %8s\n", "calls", "answered", "refused", "answer after", "lost %", "late %", "cores in use",
+		"MiB/call")
 	fmt.Printf("%6s %8s %8s | %6s %6s |\n", "", "", "", "p50", "p95")
 	most := perCore * runtime.NumCPU()
 	for _, n := range []int{1, most, most + 2} {
@@ -40,7 +41,8 @@ func (b *bench) builtin(ctx context.Context) error {
 			return err
 		}
 		cores := u.perCall * float64(n)
-		fmt.Printf("%6d %8d %8d | %6.0f %6.0f | %7.2f %7.2f %12.2f %8.1f\n", n, r.Answered, r.Failures["486"], r.Response.P50, r.Response.P95, r.Loss, r.Dry, cores, u.memory/1024)
+		fmt.Printf("%6d %8d %8d | %6.0f %6.0f | %7.2f %7.2f %12.2f %8.1f\n", n, r.Answered, r.Failures["486"], r.Response.P50, r.Response.P95,
+			r.Loss, r.Dry, cores, u.memory/1024)
 		if n == most {
 			goal(fmt.Sprintf("%d conversations leave room: share of the processors", most), 100*cores/float64(runtime.NumCPU()), 100, "%")
 		}

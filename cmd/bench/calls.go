@@ -51,9 +51,12 @@ func (b *bench) instant(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\nConversations with engines that take no time (bench serve --silence %v), %d turns each, telephones in a process beside it\n", silence, *turns)
-	fmt.Printf("%6s %7s %7s | %-20s | %-20s | %-20s | %9s %7s %6s %7s %8s\n", "", "", "", "answer after silence", "INVITE → 200", "INVITE → greeting", "", "", "", "", "")
-	fmt.Printf("%6s %7s %7s | %6s %6s %6s | %6s %6s %6s | %6s %6s %6s | %9s %7s %6s %7s %8s\n", "calls", "lost %", "late %", "p50", "p95", "p99",
+	fmt.Printf("\nConversations with engines that take no time (bench serve --silence %v), %d turns each, telephones in a process beside it\n",
+		silence, *turns)
+	fmt.Printf("%6s %7s %7s | %-20s | %-20s | %-20s | %9s %7s %6s %7s %8s\n", "", "", "", "answer after silence", "INVITE → 200",
+		"INVITE → greeting", "", "", "", "", "")
+	fmt.Printf("%6s %7s %7s | %6s %6s %6s | %6s %6s %6s | %6s %6s %6s | %9s %7s %6s %7s %8s\n", "calls", "lost %", "late %", "p50", "p95",
+		"p99",
 		"p50", "p95", "p99", "p50", "p95", "p99", "µs/call-s", "per core", "KiB", "skipped", "slot max")
 	profile := ""
 	for _, n := range counts {
@@ -63,7 +66,8 @@ func (b *bench) instant(ctx context.Context) error {
 			return err
 		}
 		wait := func(p float64) float64 { return p - ms(silence) }
-		fmt.Printf("%6d %7.2f %7.2f | %6.0f %6.0f %6.0f | %6.1f %6.1f %6.1f | %6.0f %6.0f %6.0f | %9.0f %7.0f %6.0f %7.0f %6.1fms\n", n, r.Loss, r.Dry,
+		fmt.Printf("%6d %7.2f %7.2f | %6.0f %6.0f %6.0f | %6.1f %6.1f %6.1f | %6.0f %6.0f %6.0f | %9.0f %7.0f %6.0f %7.0f %6.1fms\n", n, r.Loss,
+			r.Dry,
 			wait(r.Response.P50), wait(r.Response.P95), wait(r.Response.P99), r.SetUp.P50, r.SetUp.P95, r.SetUp.P99,
 			r.FirstSound.P50, r.FirstSound.P95, r.FirstSound.P99, u.perCall*1e6, 1/u.perCall, u.memory, u.skipped, u.late)
 		if bad := r.Calls - r.Answered + r.CutOff + r.Unanswered; bad > 0 {
@@ -113,7 +117,8 @@ func (b *bench) bargeIn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\nInterrupting an answer, %d calls: p50 %.0f ms, p95 %.0f ms beyond the %v of speech that it takes; %d went on\n", n, r.Stop.P50-ms(interrupt), r.Stop.P95-ms(interrupt), interrupt, r.Unstopped)
+	fmt.Printf("\nInterrupting an answer, %d calls: p50 %.0f ms, p95 %.0f ms beyond the %v of speech that it takes; %d went on\n", n,
+		r.Stop.P50-ms(interrupt), r.Stop.P95-ms(interrupt), interrupt, r.Unstopped)
 	goal("answer stops after its minimum, p95", r.Stop.P95-ms(interrupt), 60, "ms")
 	return s.stop()
 }

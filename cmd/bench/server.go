@@ -137,7 +137,8 @@ func (s *server) call(ctx context.Context, calls int, rate float64, wav string, 
 	if err != nil {
 		return r, u, err
 	}
-	cmd := exec.CommandContext(ctx, *binary, append([]string{"sim", "load", "--calls", strconv.Itoa(calls), "--rate", fmt.Sprint(rate), "--wav", wav, "--target", s.sip}, more...)...)
+	cmd := exec.CommandContext(ctx, *binary, append([]string{"sim", "load", "--calls", strconv.Itoa(calls), "--rate", fmt.Sprint(rate),
+		"--wav", wav, "--target", s.sip}, more...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

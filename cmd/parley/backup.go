@@ -32,7 +32,8 @@ const (
 
 func newBackup() *cobra.Command {
 	var with included
-	cmd := &cobra.Command{Use: "backup FILE", Short: "Write a consistent copy of database and files, also while serving", Args: cobra.ExactArgs(1),
+	cmd := &cobra.Command{Use: "backup FILE", Short: "Write a consistent copy of database and files, also while serving",
+		Args: cobra.ExactArgs(1),
 		RunE: action(func(cmd *cobra.Command, args []string, cfg *config.Loaded) error {
 			return backup(cmd.Context(), cfg.Config, args[0], with, cmd.ErrOrStderr())
 		})}
@@ -129,7 +130,8 @@ func addKey(cfg *config.Config, w *tar.Writer, with included, tell io.Writer) er
 	if with.key {
 		return addFile(w, path, backupKey)
 	}
-	fmt.Fprintf(tell, "left out: %s, without which nobody can read the secrets in this backup; keep a copy elsewhere, or use --with-key\n", path)
+	fmt.Fprintf(tell, "left out: %s, without which nobody can read the secrets in this backup; keep a copy elsewhere, or use --with-key\n",
+		path)
 	return nil
 }
 
@@ -155,7 +157,8 @@ func addRemote(ctx context.Context, cfg *config.Config, w *tar.Writer, with incl
 		}
 	}
 	for _, folder := range slices.Sorted(maps.Keys(left)) {
-		fmt.Fprintf(tell, "left out: %d files under %s/ in the S3 store of blobs.url, which keeps them; --files takes them along\n", left[folder], folder)
+		fmt.Fprintf(tell, "left out: %d files under %s/ in the S3 store of blobs.url, which keeps them; --files takes them along\n", left[folder],
+			folder)
 	}
 	return nil
 }

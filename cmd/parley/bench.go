@@ -33,7 +33,8 @@ func newBench() *cobra.Command {
 // newBenchServe is serve with one assistant that answers every INVITE, on engines that take no time.
 func newBenchServe() *cobra.Command {
 	b := &bench{}
-	cmd := &cobra.Command{Use: "serve", Short: "Answer every INVITE on sip.listen with engines that take no time, to compare systems", Args: cobra.NoArgs,
+	cmd := &cobra.Command{Use: "serve", Short: "Answer every INVITE on sip.listen with engines that take no time, to compare systems",
+		Args: cobra.NoArgs,
 		Long: `Runs the whole server on loopback with one assistant that answers every INVITE on sip.listen, without authorisation.
 Signalling, media, voice detection, turn taking, events and call records are those of "parley serve"; transcriber, model
 and voice take no time: the words are there when the turn ends, the answer is a fixed sentence, its sound a tone of 440 Hz.
@@ -161,12 +162,14 @@ func (b *bench) desk(ctx context.Context, h *app.App) (numbers.Trunk, error) {
 	if b.greeting == 0 {
 		greeting = ""
 	}
-	_, _, err = h.Assistants.Create(ctx, owner.ID, assistants.Change{By: assistants.By{Name: "parley"}, Patch: value.Filled(assistants.Settings{
-		Name: "Bench", Type: assistants.Inbound, Mode: string(catalog.Pipeline),
-		VoiceID: tone.ID, LanguageID: english, LLMModelID: value.Ptr(h.Catalog.DefaultModel(catalog.LLM)),
-		Timezone: "UTC", InitialMessage: greeting, SystemPrompt: benchPrompt,
-		EndpointType: "vad", EndpointSensitivity: b.silence.Seconds(), Record: b.record,
-		PostCallEvaluation: false, MaxDuration: 1200, PhoneNumberID: value.Ptr(int64(line.ID))}).Sending("initial_message", "record", "post_call_evaluation")})
+	_, _, err = h.Assistants.Create(ctx, owner.ID,
+		assistants.Change{By: assistants.By{Name: "parley"}, Patch: value.Filled(assistants.Settings{
+			Name: "Bench", Type: assistants.Inbound, Mode: string(catalog.Pipeline),
+			VoiceID: tone.ID, LanguageID: english, LLMModelID: value.Ptr(h.Catalog.DefaultModel(catalog.LLM)),
+			Timezone: "UTC", InitialMessage: greeting, SystemPrompt: benchPrompt,
+			EndpointType: "vad", EndpointSensitivity: b.silence.Seconds(), Record: b.record,
+			PostCallEvaluation: false, MaxDuration: 1200, PhoneNumberID: value.Ptr(int64(line.ID))}).Sending("initial_message", "record",
+			"post_call_evaluation")})
 	return line, err
 }
 

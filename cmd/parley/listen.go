@@ -18,8 +18,10 @@ import (
 
 // newListen forwards webhooks to a receiver that the server cannot reach, such as a developer's machine.
 func newListen() *cobra.Command {
-	l := listener{again: 2 * time.Second, client: &http.Client{Timeout: 30 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
-	cmd := &cobra.Command{Use: "listen --forward-to URL --key KEY", Short: "Forward webhooks to a receiver on this machine", Args: cobra.NoArgs,
+	l := listener{again: 2 * time.Second, client: &http.Client{Timeout: 30 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	cmd := &cobra.Command{Use: "listen --forward-to URL --key KEY", Short: "Forward webhooks to a receiver on this machine",
+		Args: cobra.NoArgs,
 		Long: "Follows the account's webhooks and sends each one, signed as usual, to a receiver that the server cannot reach.\n" +
 			"Webhooks exist for assistants that have a webhook URL; any URL will do.",
 		RunE: func(cmd *cobra.Command, _ []string) error {

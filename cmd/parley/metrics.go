@@ -11,8 +11,9 @@ type planeMetrics struct{ plane *media.Plane }
 
 var (
 	mediaStreams = prometheus.NewDesc("parley_media_streams", "Live audio streams.", nil, nil)
-	mediaSkipped = prometheus.NewDesc("parley_media_skipped_frames_total", "Frames of 20 ms that were not caught up with after a stall.", nil, nil)
-	mediaLate    = prometheus.NewDesc("parley_media_late_seconds", "Worst lateness of the media plane since the last scrape.", nil, nil)
+	mediaSkipped = prometheus.NewDesc("parley_media_skipped_frames_total", "Frames of 20 ms that were not caught up with after a stall.", nil,
+		nil)
+	mediaLate = prometheus.NewDesc("parley_media_late_seconds", "Worst lateness of the media plane since the last scrape.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.

@@ -54,7 +54,8 @@ func (o *office) find(ctx context.Context, who string) (accounts.Account, error)
 
 func newKeys() *cobra.Command {
 	var user, name string
-	create := &cobra.Command{Use: "create --name NAME", Short: "Make an API key; prints the token, which cannot be had again", Args: cobra.NoArgs,
+	create := &cobra.Command{Use: "create --name NAME", Short: "Make an API key; prints the token, which cannot be had again",
+		Args: cobra.NoArgs,
 		RunE: inOffice(func(cmd *cobra.Command, _ []string, o *office) error {
 			acc, err := o.find(cmd.Context(), user)
 			if err != nil {
@@ -131,7 +132,8 @@ func readPlan(text string) (o accounts.Overrides, err error) {
 		d.DisallowUnknownFields()
 		err = d.Decode(&o)
 	}
-	if err == nil && (o.MinutePrice.V < 0 || min(o.MaxCampaigns.V, o.MaxAssistants.V, o.MaxTools.V, o.ParallelPerCampaign.V, o.ParallelPerAccount.V, o.DailyOutbound.V) < 0) {
+	if err == nil && (o.MinutePrice.V < 0 ||
+		min(o.MaxCampaigns.V, o.MaxAssistants.V, o.MaxTools.V, o.ParallelPerCampaign.V, o.ParallelPerAccount.V, o.DailyOutbound.V) < 0) {
 		err = errors.New("below zero")
 	}
 	if err != nil {
@@ -192,7 +194,8 @@ func newBalance() *cobra.Command {
 
 func newPaymentMethod() *cobra.Command {
 	var user string
-	set := &cobra.Command{Use: "set ok|none|declined", Short: "Say what a charge of the account's payment method does", Args: cobra.ExactArgs(1),
+	set := &cobra.Command{Use: "set ok|none|declined", Short: "Say what a charge of the account's payment method does",
+		Args: cobra.ExactArgs(1),
 		RunE: inOffice(func(cmd *cobra.Command, args []string, o *office) error {
 			method := accounts.Payment(args[0])
 			switch method {

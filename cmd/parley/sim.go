@@ -22,7 +22,8 @@ func newSim() *cobra.Command {
 func newSimLoad() *cobra.Command {
 	c := load.Config{PortMin: 30000, PortMax: 59999}
 	var target string
-	cmd := &cobra.Command{Use: "load --calls N --wav FILE", Short: "Call a server on this machine with many telephones and measure", Args: cobra.NoArgs,
+	cmd := &cobra.Command{Use: "load --calls N --wav FILE", Short: "Call a server on this machine with many telephones and measure",
+		Args: cobra.NoArgs,
 		RunE: action(func(cmd *cobra.Command, _ []string, _ *config.Loaded) (err error) {
 			if c.Target, err = netip.ParseAddrPort(target); err != nil {
 				return misuse{fmt.Errorf("--target: %w", err)}

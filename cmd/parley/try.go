@@ -22,7 +22,8 @@ import (
 )
 
 func newTry() *cobra.Command {
-	return &cobra.Command{Use: "try [ASSISTANT]", Short: "Talk with an assistant in text; its id or uuid, by default the oldest one", Args: cobra.MaximumNArgs(1),
+	return &cobra.Command{Use: "try [ASSISTANT]", Short: "Talk with an assistant in text; its id or uuid, by default the oldest one",
+		Args: cobra.MaximumNArgs(1),
 		RunE: action(func(cmd *cobra.Command, args []string, cfg *config.Loaded) error {
 			s := &server{cfg: cfg.Config, metrics: prometheus.NewRegistry()}
 			return errors.Join(s.try(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout()), s.close())

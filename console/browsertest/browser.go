@@ -168,7 +168,8 @@ func (b *Browser) Until(condition string) {
 // UntilFor is Until with a limit of its own.
 func (b *Browser) UntilFor(limit time.Duration, condition string) {
 	b.T.Helper()
-	_, err := chromedp.Run(b.ctx, chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(limit)))
+	_, err := chromedp.Run(b.ctx,
+		chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(limit)))
 	if err != nil {
 		b.T.Fatalf("never true: %s: %v\n%s", condition, err, JS[string](b, `document.body.innerText`))
 	}
@@ -181,8 +182,10 @@ func (b *Browser) As(width int64, theme string) {
 	if width < 500 {
 		height = 844
 	}
-	Call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1, Mobile: width < 500})
-	Call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}})
+	Call(b, emulation.SetDeviceMetricsOverride,
+		emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1, Mobile: width < 500})
+	Call(b, emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}})
 }
 
 // Check runs axe-core on the page as it stands, and fails for what it takes seriously.

@@ -70,7 +70,8 @@ func (b *Browser) put(label, value, event string) {
 	JS[int](b, finder)
 	field := fmt.Sprintf(`__parley.field(%s)`, strconv.Quote(label))
 	b.Until(`!!` + field)
-	JS[bool](b, fmt.Sprintf(`(e => { e.focus(); e.value = %s; return e.dispatchEvent(new Event(%q, { bubbles: true })) })(%s)`, strconv.Quote(value), event, field))
+	JS[bool](b, fmt.Sprintf(`(e => { e.focus(); e.value = %s; return e.dispatchEvent(new Event(%q, { bubbles: true })) })(%s)`,
+		strconv.Quote(value), event, field))
 }
 
 // Shows waits until the page, or the open dialog, reads text.

@@ -19,7 +19,8 @@ import (
 )
 
 // cluster finds or starts the private server all test processes of this user share, on a socket in a folder of
-// temporary files, in memory where there is such a folder (a new database then takes 25 ms, not 250). It writes nothing to disk in earnest and ends by itself ten minutes after its last user.
+// temporary files, in memory where there is such a folder (a new database then takes 25 ms, not 250). It writes nothing
+// to disk in earnest and ends by itself ten minutes after its last user.
 func cluster() (dsn string, err error) {
 	tmp := os.TempDir()
 	if memory := "/dev/shm"; os.Getenv("TMPDIR") == "" && roomy(memory) {
@@ -99,7 +100,8 @@ func launch(dir string) error {
 	if err := os.RemoveAll(data); err != nil { // a cluster that lost power without fsync is not worth mending
 		return err
 	}
-	if err := runIn(dir, as, filepath.Join(bin, "initdb"), "-D", data, "-U", "parley", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions"); err != nil {
+	if err := runIn(dir, as, filepath.Join(bin, "initdb"), "-D", data, "-U", "parley", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync",
+		"--no-instructions"); err != nil {
 		return err
 	}
 	return runIn(dir, as, filepath.Join(bin, "pg_ctl"), "-D", data, "-w", "-l", filepath.Join(data, "log"), "-o", settings(dir), "start")

@@ -130,7 +130,8 @@ func waits(t testing.TB, d *db.DB, before int64) bool {
 		return d.Waited() > before
 	}
 	var n int
-	if err := d.Get(t.Context(), &n, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`); err != nil {
+	if err := d.Get(t.Context(), &n,
+		`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`); err != nil {
 		t.Error(err)
 		return true
 	}

@@ -11,8 +11,8 @@ import (
 	"parley/lines"
 )
 
-// Media is the audio of one answered leg in memory; it passes in (virtual) time without a network. Tests say what the media plane noticed of
-// the far end with Notice.
+// Media is the audio of one answered leg in memory; it passes in (virtual) time without a network. Tests say what the
+// media plane noticed of the far end with Notice.
 type Media struct {
 	rate   int
 	events chan lines.Event

@@ -7,8 +7,9 @@ import (
 	"parley/lines"
 )
 
-// Turns of speech: a window at or above the threshold is voiced; while somebody speaks, one down to slack below it counts
-// as voiced too. At or above sure, silence is a closure inside a word. Two voiced windows (64 ms) begin a turn, three unvoiced ones (96 ms) end it.
+// Turns of speech: a window at or above the threshold is voiced; while somebody speaks, one down to slack below it
+// counts as voiced too. At or above sure, silence is a closure inside a word. Two voiced windows (64 ms) begin a turn,
+// three unvoiced ones (96 ms) end it.
 const (
 	defaultThreshold = 0.5
 	slack            = 0.15
@@ -194,7 +195,8 @@ func (l *level) window(pcm []int16, speaking bool) (loudest float32) {
 // gate is what a block of sound exceeds: 9 dB above the noise and 30 dB below the loudest of the turn.
 func (l *level) gate() float32 { return max(8*l.floor, l.peak/1000, quietPower) }
 
-// hangover is how much of the end of the last voiced window was no sound. run windows came after it. It is 0 when no sound is found nearby, as in loud noise.
+// hangover is how much of the end of the last voiced window was no sound. run windows came after it. It is 0 when no
+// sound is found nearby, as in loud noise.
 func (l *level) hangover(run int) time.Duration {
 	gate := l.gate()
 	last := l.n - 1 - run*blocksPerWindow

@@ -34,7 +34,8 @@ func inspect(r *sip.Request) verdict {
 		return bad
 	case len(tag) > longest || len(branch) > longest || len(r.CallID().Value()) > longest:
 		return bad
-	case !strings.EqualFold(string(r.CSeq().MethodName), string(r.Method)) || r.CSeq().SeqNo == 0 && r.Method != sip.INVITE && r.Method != sip.REGISTER && r.Method != sip.OPTIONS:
+	case !strings.EqualFold(string(r.CSeq().MethodName), string(r.Method)) || r.CSeq().SeqNo == 0 && r.Method != sip.INVITE &&
+		r.Method != sip.REGISTER && r.Method != sip.OPTIONS:
 		return bad
 	case count(r, "max-forwards") == 1 && (r.MaxForwards() == nil || r.MaxForwards().Val() > 255):
 		return bad

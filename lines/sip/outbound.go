@@ -275,7 +275,8 @@ func (s *Server) onStrayResponse(res *sip.Response) {
 }
 
 func (s *Server) strayResponse(res *sip.Response) {
-	if s.ctx.Err() != nil || !res.IsSuccess() || res.CSeq() == nil || res.CSeq().MethodName != sip.INVITE || res.CallID() == nil || res.From() == nil || res.To() == nil {
+	if s.ctx.Err() != nil || !res.IsSuccess() || res.CSeq() == nil || res.CSeq().MethodName != sip.INVITE || res.CallID() == nil ||
+		res.From() == nil || res.To() == nil {
 		return
 	}
 	from, _ := res.From().Params.Get("tag")

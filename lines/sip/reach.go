@@ -64,12 +64,13 @@ func (s *Server) resolve(ctx context.Context, hostport string, own bool) (string
 
 // dialer looks at the address of each connection at the moment it is made: a name may mean another one by now.
 func (s *Server) dialer(local net.Addr) net.Dialer {
-	return net.Dialer{Timeout: dialTime, LocalAddr: local, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
-		if a, err := netip.ParseAddrPort(address); err != nil || !s.mayReach(a.Addr()) {
-			return errRefused
-		}
-		return nil
-	}}
+	return net.Dialer{Timeout: dialTime, LocalAddr: local,
+		ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+			if a, err := netip.ParseAddrPort(address); err != nil || !s.mayReach(a.Addr()) {
+				return errRefused
+			}
+			return nil
+		}}
 }
 
 // dialTime is how long a connection may take to come about; a transaction gives up after 32 s.

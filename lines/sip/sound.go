@@ -132,7 +132,8 @@ func (a *sound) adopt(d description, chosen payload, dir direction) {
 
 var codecs = map[string]media.Codec{"pcmu": media.PCMU, "pcma": media.PCMA, "g722": media.G722, "opus": media.Opus}
 
-var directions = map[direction]media.Direction{sendRecv: media.SendRecv, sendOnly: media.SendOnly, recvOnly: media.RecvOnly, inactive: media.Inactive}
+var directions = map[direction]media.Direction{sendRecv: media.SendRecv, sendOnly: media.SendOnly, recvOnly: media.RecvOnly,
+	inactive: media.Inactive}
 
 // apply starts the stream, or changes the running one, as negotiated.
 func (a *sound) apply() error {

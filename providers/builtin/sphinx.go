@@ -94,7 +94,8 @@ func (d *decoder) open(args []string) error {
 		at   *uint32
 		name string
 		arg  []uint64
-	}{{&d.at.pcm, "alloc", []uint64{2 * pcmRoom}}, {&d.at.mean, "cepstral_mean", nil}, {&d.at.sum, "cepstral_sum", nil}, {&d.at.frames, "cepstral_frames", nil}} {
+	}{{&d.at.pcm, "alloc", []uint64{2 * pcmRoom}}, {&d.at.mean, "cepstral_mean", nil}, {&d.at.sum, "cepstral_sum", nil},
+		{&d.at.frames, "cepstral_frames", nil}} {
 		p, err := d.call(place.name, place.arg...)
 		if err != nil {
 			return err

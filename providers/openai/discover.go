@@ -76,7 +76,8 @@ func FirstModel(ctx context.Context, base, key string) string {
 var kinds = []struct {
 	kind  string
 	words []string
-}{{"stt", []string{"whisper", "transcribe", "parakeet"}}, {"tts", []string{"tts", "kokoro", "piper", "orpheus"}}, {"other", []string{"embed", "rerank", "bge-", "minilm"}}}
+}{{"stt", []string{"whisper", "transcribe", "parakeet"}}, {"tts", []string{"tts", "kokoro", "piper", "orpheus"}},
+	{"other", []string{"embed", "rerank", "bge-", "minilm"}}}
 
 func kindOf(model string) string {
 	model = strings.ToLower(model)

@@ -110,7 +110,8 @@ func iso(language string) string {
 
 var names = map[string]string{
 	"english": "en", "romanian": "ro", "french": "fr", "spanish": "es", "german": "de", "lithuanian": "lt", "italian": "it", "arabic": "ar",
-	"portuguese": "pt", "danish": "da", "dutch": "nl", "polish": "pl", "finnish": "fi", "hebrew": "he", "swedish": "sv", "norwegian": "no", "turkish": "tr",
+	"portuguese": "pt", "danish": "da", "dutch": "nl", "polish": "pl", "finnish": "fi", "hebrew": "he", "swedish": "sv", "norwegian": "no",
+	"turkish": "tr",
 }
 
 func (t *transcriber) form(pcm []int16) (body []byte, contentType string, err error) {

@@ -57,7 +57,8 @@ func open(ctx context.Context, s Settings, _ providers.Ground) ([]providers.Vend
 			"name at least one of openai.model, openai.stt_model, openai.tts_model, openai.embedding_model")
 	}
 	c := New(Config{BaseURL: s.BaseURL, Key: s.APIKey})
-	v := providers.Vendor{Code: Code, About: or(s.BaseURL, "OpenAI") + " for " + strings.Join(s.models(), ", "), Offer: s.offer(), Check: c.Check,
+	v := providers.Vendor{Code: Code, About: or(s.BaseURL, "OpenAI") + " for " + strings.Join(s.models(), ", "), Offer: s.offer(),
+		Check: c.Check,
 		Close: func() error { c.Close(); return nil }}
 	if s.STTModel != "" {
 		v.Transcriber = c.Transcriber(s.STTModel)
@@ -93,7 +94,8 @@ func (s Settings) offer() (o catalog.Offer) {
 		o.Models = []catalog.NewModel{{Provider: Code, Code: s.Model, Name: s.Model, Types: []string{catalog.LLM}, Temperature: true}}
 	}
 	if s.TTSModel != "" {
-		voices := []catalog.NewVoice{{Name: "Alloy"}, {Name: "Ash", Gender: "male"}, {Name: "Coral", Gender: "female"}, {Name: "Echo", Gender: "male"},
+		voices := []catalog.NewVoice{{Name: "Alloy"}, {Name: "Ash", Gender: "male"}, {Name: "Coral", Gender: "female"},
+			{Name: "Echo", Gender: "male"},
 			{Name: "Fable"}, {Name: "Nova", Gender: "female"}, {Name: "Onyx", Gender: "male"}, {Name: "Sage", Gender: "female"},
 			{Name: "Shimmer", Gender: "female"}}
 		for i, v := range voices {

@@ -28,7 +28,8 @@ func Gateway(t *testing.T, g messaging.Gateway, known messaging.Sender, approved
 	if !there {
 		t.Errorf("%s is not among %+v", approved.Name, templates)
 	}
-	first, err := g.Send(ctx, messaging.Outgoing{Sender: known, To: "+491701234567", Text: "Hello.", Template: &approved, Params: params, Ref: "r1"})
+	first, err := g.Send(ctx, messaging.Outgoing{Sender: known, To: "+491701234567", Text: "Hello.", Template: &approved, Params: params,
+		Ref: "r1"})
 	if err != nil || first == "" {
 		t.Errorf("template: %q %v", first, err)
 	}

@@ -41,7 +41,8 @@ func New(c Config, box providers.Box) *Client {
 		c.BaseURL = "https://graph.facebook.com/v23.0"
 	}
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
-	return &Client{Config: c, box: box, http: &http.Client{Timeout: 30 * time.Second, Transport: http.DefaultTransport.(*http.Transport).Clone()}}
+	return &Client{Config: c, box: box,
+		http: &http.Client{Timeout: 30 * time.Second, Transport: http.DefaultTransport.(*http.Transport).Clone()}}
 }
 
 // Close ends idle connections.

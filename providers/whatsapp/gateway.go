@@ -27,7 +27,8 @@ func (c *Client) Join(ctx context.Context, n messaging.Joining) (j messaging.Joi
 	cred := credentials{n.Credentials["access_token"], n.Credentials["business_account_id"]}
 	j.Ref = n.Credentials["phone_number_id"]
 	var missing []fault.Field
-	for _, f := range []struct{ name, value string }{{"phone_number_id", j.Ref}, {"business_account_id", cred.Account}, {"access_token", cred.Token}} {
+	for _, f := range []struct{ name, value string }{{"phone_number_id", j.Ref}, {"business_account_id", cred.Account},
+		{"access_token", cred.Token}} {
 		if f.value == "" {
 			missing = append(missing, fault.Bad("credentials."+f.name, "required"))
 		}
@@ -70,13 +71,15 @@ type number struct {
 }
 
 func (c *Client) look(ctx context.Context, token, ref string) (n number, err error) {
-	err = c.call(ctx, token, http.MethodGet, id(ref)+"?fields=display_phone_number,verified_name,quality_rating,messaging_limit_tier,status", nil, &n)
+	err = c.call(ctx, token, http.MethodGet, id(ref)+"?fields=display_phone_number,verified_name,quality_rating,messaging_limit_tier,status",
+		nil, &n)
 	return n, err
 }
 
 var statuses = map[string]messaging.SenderStatus{
 	"": messaging.SenderOnline, "CONNECTED": messaging.SenderOnline, "FLAGGED": messaging.SenderOnline, "RATE_LIMITED": messaging.SenderOnline,
-	"PENDING": messaging.SenderPending, "MIGRATED": messaging.SenderOffline, "DISCONNECTED": messaging.SenderOffline, "OFFLINE": messaging.SenderOffline,
+	"PENDING": messaging.SenderPending, "MIGRATED": messaging.SenderOffline, "DISCONNECTED": messaging.SenderOffline,
+	"OFFLINE": messaging.SenderOffline,
 	"DELETED": messaging.SenderFailed, "BANNED": messaging.SenderSuspended, "RESTRICTED": messaging.SenderSuspended,
 }
 
@@ -241,7 +244,8 @@ var templateStatuses = map[string]messaging.TemplateStatus{
 var nameInBraces = regexp.MustCompile(`\{\{\s*([a-z0-9_]+)\s*\}\}`)
 
 func (t template) state() messaging.TemplateState {
-	s := messaging.TemplateState{Ref: t.ID, Name: t.Name, Language: t.Language, Category: strings.ToLower(t.Category), Status: templateStatuses[t.Status]}
+	s := messaging.TemplateState{Ref: t.ID, Name: t.Name, Language: t.Language, Category: strings.ToLower(t.Category),
+		Status: templateStatuses[t.Status]}
 	if s.Status == "" {
 		s.Status = messaging.TemplateDisabled
 	}

@@ -56,7 +56,8 @@ func forbid(w http.ResponseWriter) {
 
 func (c *Client) challenge(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	if c.VerifyToken == "" || q.Get("hub.mode") != "subscribe" || subtle.ConstantTimeCompare([]byte(q.Get("hub.verify_token")), []byte(c.VerifyToken)) != 1 {
+	if c.VerifyToken == "" || q.Get("hub.mode") != "subscribe" ||
+		subtle.ConstantTimeCompare([]byte(q.Get("hub.verify_token")), []byte(c.VerifyToken)) != 1 {
 		forbid(w)
 		return
 	}
@@ -194,7 +195,8 @@ func (in inbound) incoming(s messaging.Sender, people []person) (messaging.Incom
 			}
 		}
 	}
-	for kind, f := range map[string]*file{"image": in.Image, "audio": in.Audio, "video": in.Video, "document": in.Document, "sticker": in.Sticker} {
+	for kind, f := range map[string]*file{"image": in.Image, "audio": in.Audio, "video": in.Video, "document": in.Document,
+		"sticker": in.Sticker} {
 		if f == nil {
 			continue
 		}
@@ -211,7 +213,8 @@ func (in inbound) incoming(s messaging.Sender, people []person) (messaging.Incom
 		out.Text = in.Interactive.Button.Title + in.Interactive.List.Title
 	case "location":
 		if l := in.Location; l != nil {
-			out.Text = strings.TrimSpace(l.Name + " " + strconv.FormatFloat(l.Latitude, 'f', -1, 64) + "," + strconv.FormatFloat(l.Longitude, 'f', -1, 64))
+			out.Text = strings.TrimSpace(l.Name + " " + strconv.FormatFloat(l.Latitude, 'f', -1, 64) + "," + strconv.FormatFloat(l.Longitude, 'f',
+				-1, 64))
 		}
 	}
 	return out, in.ID != "" && out.From != messaging.Peer{} && (out.Text != "" || len(out.Files) > 0)

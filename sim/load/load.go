@@ -90,7 +90,8 @@ func Run(ctx context.Context, c Config) (Report, error) {
 	defer plane.Close()
 	listen := "udp://" + netip.AddrPortFrom(c.Target.Addr(), 0).String()
 	phones, err := sip.Start(sip.Config{Listen: []string{listen}, Media: plane, SessionExpires: -1,
-		Default: &sip.Trunk{Number: c.From, Username: c.Username, Password: c.Password, Address: c.Target.Addr().String(), Port: int(c.Target.Port()), Transport: c.Network}})
+		Default: &sip.Trunk{Number: c.From, Username: c.Username, Password: c.Password, Address: c.Target.Addr().String(),
+			Port: int(c.Target.Port()), Transport: c.Network}})
 	if err != nil {
 		return Report{}, err
 	}

@@ -165,7 +165,8 @@ func raw() ([]int, func() media.Load, error) {
 					continue
 				}
 				for {
-					n, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(p.fd), uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)), unix.MSG_DONTWAIT, 0, 0)
+					n, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(p.fd), uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)),
+						unix.MSG_DONTWAIT, 0, 0)
 					if errno != 0 {
 						break
 					}
@@ -175,7 +176,8 @@ func raw() ([]int, func() media.Load, error) {
 				p.h.Timestamp += 160
 				p.h.Put(p.send[:])
 				binary.BigEndian.PutUint32(p.send[8:], uint32(i))
-				_, _, _ = unix.RawSyscall6(unix.SYS_SENDTO, uintptr(p.fd), uintptr(unsafe.Pointer(&p.send[0])), uintptr(len(p.send)), unix.MSG_DONTWAIT, 0, 0)
+				_, _, _ = unix.RawSyscall6(unix.SYS_SENDTO, uintptr(p.fd), uintptr(unsafe.Pointer(&p.send[0])), uintptr(len(p.send)), unix.MSG_DONTWAIT,
+					0, 0)
 			}
 		}
 	}()

@@ -61,7 +61,8 @@ func main() {
 			}
 		}
 	}
-	fmt.Printf("%-20s %10s %7s %8s %9s %9s %9s %13s\n", "engine", "µs/call-s", "ratio", "lost %", "late p99", "late max", "KiB/call", "allocs/frame")
+	fmt.Printf("%-20s %10s %7s %8s %9s %9s %9s %13s\n", "engine", "µs/call-s", "ratio", "lost %", "late p99", "late max", "KiB/call",
+		"allocs/frame")
 	raw := best["raw"].CPU
 	for _, e := range engines {
 		f, l := best[e.name], loss[e.name]

@@ -298,7 +298,8 @@ func (d *dialog) worthSearching(said string) bool {
 	if asks(said) {
 		return len(english.Content(said)) > 0
 	}
-	return len(english.Content(said)) > 0 && d.task == nil && len(d.missing(d.plan.slots)) == 0 && len(d.missing(d.wanted)) == 0 && d.step >= len(d.plan.steps)
+	return len(english.Content(said)) > 0 && d.task == nil && len(d.missing(d.plan.slots)) == 0 && len(d.missing(d.wanted)) == 0 &&
+		d.step >= len(d.plan.steps)
 }
 
 // onward goes on with what the prompt wants next, or admits that the message was not understood.

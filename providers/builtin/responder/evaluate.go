@@ -111,7 +111,8 @@ func (d *dialog) answered(s slot, f agent.Field, talk []agent.Message) (any, boo
 		if other := d.askedBy(asked); other != "" && other != s.name {
 			continue
 		}
-		if !strings.HasSuffix(q.Text, s.question) && english.Coverage(want, have) < 0.5 && (len(have) == 0 || english.Coverage(have, want) < 0.6) {
+		if !strings.HasSuffix(q.Text, s.question) && english.Coverage(want, have) < 0.5 &&
+			(len(have) == 0 || english.Coverage(have, want) < 0.6) {
 			continue
 		}
 		if v, parsed := d.understand(s, a.Text); parsed && !(s.kind == text && intentOf(a.Text) != none) {
@@ -195,7 +196,8 @@ func reached(talk []agent.Message) any {
 		case i == 0:
 		case ours(m.Text) || strings.HasPrefix(m.Text, "I am sorry"):
 			done = false
-		case spoke && m.Text != "Thank you. Goodbye." && !strings.HasSuffix(m.Text, anythingElse) || strings.HasPrefix(m.Text, "Thank you, I have noted"):
+		case spoke && m.Text != "Thank you. Goodbye." && !strings.HasSuffix(m.Text, anythingElse) ||
+			strings.HasPrefix(m.Text, "Thank you, I have noted"):
 			done = spoke
 		}
 	}

@@ -58,7 +58,8 @@ func kindOf(label, description, jsonType string) kind {
 		return clock
 	case jsonType != "string" && has("how many", "how old", "number of", "amount", "quantity", "count", "guests", "party size", "age"):
 		return number
-	case isPersonName(label) || has("your name", "full name", "first name", "last name", "name of the customer", "name of the caller", "customers name", "callers name"):
+	case isPersonName(label) || has("your name", "full name", "first name", "last name", "name of the customer", "name of the caller",
+		"customers name", "callers name"):
 		return name
 	case has("yes or no"):
 		return yesno
@@ -182,7 +183,8 @@ var (
 	dayMonth = regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? (january|february|march|april|may|june|july|august|september|october|november|december)\b(?:,? (\d{4}))?`)
 	monthDay = regexp.MustCompile(`\b(january|february|march|april|may|june|july|august|september|october|november|december) (?:the )?(\d{1,2})(?:st|nd|rd|th)?\b(?:,? (\d{4}))?`)
 	ordinals = map[string]string{
-		"first": "1", "second": "2", "third": "3", "fourth": "4", "fifth": "5", "sixth": "6", "seventh": "7", "eighth": "8", "ninth": "9", "tenth": "10",
+		"first": "1", "second": "2", "third": "3", "fourth": "4", "fifth": "5", "sixth": "6", "seventh": "7", "eighth": "8", "ninth": "9",
+		"tenth":    "10",
 		"eleventh": "11", "twelfth": "12", "thirteenth": "13", "fourteenth": "14", "fifteenth": "15", "sixteenth": "16", "seventeenth": "17",
 		"eighteenth": "18", "nineteenth": "19", "twentieth": "20", "thirtieth": "30",
 	}
@@ -199,7 +201,8 @@ var (
 func parsePhone(said string) (string, bool) {
 	var b strings.Builder
 	times := 1
-	for _, w := range strings.FieldsFunc(strings.ToLower(said), func(r rune) bool { return unicode.IsSpace(r) || r == ',' || r == '-' || r == '.' }) {
+	for _, w := range strings.FieldsFunc(strings.ToLower(said),
+		func(r rune) bool { return unicode.IsSpace(r) || r == ',' || r == '-' || r == '.' }) {
 		w = strings.Trim(w, "()?!/")
 		switch {
 		case w == "plus":

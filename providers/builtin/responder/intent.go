@@ -31,18 +31,36 @@ var phrases = []struct {
 	whole  []string
 	part   []string
 }{
-	{voicemail, nil, []string{"leave a message", "leave your message", "after the tone", "after the beep", "not available right now to take your call", "reached the voicemail", "reached the mailbox", "record your message"}},
-	{goodbye, []string{"bye", "goodbye", "good bye", "bye bye", "see you", "talk to you later", "have a nice day", "have a good day", "thats all", "that is all", "that was all", "thats it", "nothing else", "no thats all", "no thats it", "no nothing else", "no goodbye", "hang up", "end the call", "good night", "im done", "no im good", "no im fine"},
+	{voicemail, nil, []string{"leave a message", "leave your message", "after the tone", "after the beep",
+		"not available right now to take your call", "reached the voicemail", "reached the mailbox", "record your message"}},
+	{goodbye, []string{"bye", "goodbye", "good bye", "bye bye", "see you", "talk to you later", "have a nice day", "have a good day",
+		"thats all", "that is all", "that was all", "thats it", "nothing else", "no thats all", "no thats it", "no nothing else", "no goodbye",
+		"hang up", "end the call", "good night", "im done", "no im good", "no im fine"},
 		[]string{"goodbye", "bye bye", "thats all for now", "have to go now", "please hang up", "nothing else thank"}},
 	{person, []string{"operator", "agent", "representative", "human", "a person please", "a human please", "real person"},
-		[]string{"talk to a person", "speak to a person", "talk to a human", "speak to a human", "speak with a human", "talk with a human", "speak with a person", "talk with a person", "real person", "real human", "speak to someone", "talk to someone", "speak with someone", "talk with someone", "human agent", "live agent", "speak to an agent", "talk to an agent", "speak to a representative", "talk to a representative", "transfer me", "connect me to", "connect me with", "put me through", "speak to your manager", "speak to a manager", "talk to a manager", "speak to your supervisor", "speak to a supervisor"}},
-	{repeat, []string{"repeat", "again", "say again", "what", "pardon", "sorry", "excuse me", "come again", "what was that", "once more", "one more time", "huh"},
-		[]string{"repeat that", "repeat it", "say that again", "say it again", "say again please", "could you repeat", "can you repeat", "please repeat", "didnt understand you", "did not understand you", "didnt hear", "did not hear", "didnt catch", "did not catch", "what did you say"}},
-	{slower, []string{"slower", "slowly", "more slowly", "too fast"}, []string{"speak slower", "speak more slowly", "speak slowly", "talk slower", "talk more slowly", "more slowly", "slow down", "too fast", "bit slower"}},
-	{thanks, []string{"thanks", "thank you", "thank you very much", "many thanks", "great thanks", "ok thanks", "perfect thank you", "thanks a lot", "great thank you", "okay thank you", "ok thank you", "wonderful thank you"}, nil},
-	{hello, []string{"hello", "hi", "hey", "good morning", "good afternoon", "good evening", "hello there", "hi there", "hello hello", "anybody there", "is anyone there", "are you there"}, nil},
-	{no, []string{"no", "nope", "nah", "no thanks", "no thank you", "not really", "wrong", "thats wrong", "that is wrong", "incorrect", "not correct", "thats not right", "that is not right", "thats not correct", "no its not", "no it isnt", "negative", "not at all", "i dont", "i do not", "dont", "no i dont", "rather not", "not now", "never"}, nil},
-	{yes, []string{"yes", "yeah", "yep", "yup", "sure", "correct", "right", "thats right", "that is right", "thats correct", "that is correct", "exactly", "ok", "okay", "of course", "absolutely", "definitely", "please do", "go ahead", "affirmative", "yes please", "sounds good", "i do", "yes i do", "fine", "perfect", "great", "true", "alright", "all right", "that works", "yes it is", "yes thats right", "yes correct", "i would", "uh huh", "mhm", "good", "it is", "thats fine", "yes go ahead", "yes thats fine"}, nil},
+		[]string{"talk to a person", "speak to a person", "talk to a human", "speak to a human", "speak with a human", "talk with a human",
+			"speak with a person", "talk with a person", "real person", "real human", "speak to someone", "talk to someone", "speak with someone",
+			"talk with someone", "human agent", "live agent", "speak to an agent", "talk to an agent", "speak to a representative",
+			"talk to a representative", "transfer me", "connect me to", "connect me with", "put me through", "speak to your manager",
+			"speak to a manager", "talk to a manager", "speak to your supervisor", "speak to a supervisor"}},
+	{repeat, []string{"repeat", "again", "say again", "what", "pardon", "sorry", "excuse me", "come again", "what was that", "once more",
+		"one more time", "huh"},
+		[]string{"repeat that", "repeat it", "say that again", "say it again", "say again please", "could you repeat", "can you repeat",
+			"please repeat", "didnt understand you", "did not understand you", "didnt hear", "did not hear", "didnt catch", "did not catch",
+			"what did you say"}},
+	{slower, []string{"slower", "slowly", "more slowly", "too fast"}, []string{"speak slower", "speak more slowly", "speak slowly",
+		"talk slower", "talk more slowly", "more slowly", "slow down", "too fast", "bit slower"}},
+	{thanks, []string{"thanks", "thank you", "thank you very much", "many thanks", "great thanks", "ok thanks", "perfect thank you",
+		"thanks a lot", "great thank you", "okay thank you", "ok thank you", "wonderful thank you"}, nil},
+	{hello, []string{"hello", "hi", "hey", "good morning", "good afternoon", "good evening", "hello there", "hi there", "hello hello",
+		"anybody there", "is anyone there", "are you there"}, nil},
+	{no, []string{"no", "nope", "nah", "no thanks", "no thank you", "not really", "wrong", "thats wrong", "that is wrong", "incorrect",
+		"not correct", "thats not right", "that is not right", "thats not correct", "no its not", "no it isnt", "negative", "not at all",
+		"i dont", "i do not", "dont", "no i dont", "rather not", "not now", "never"}, nil},
+	{yes, []string{"yes", "yeah", "yep", "yup", "sure", "correct", "right", "thats right", "that is right", "thats correct", "that is correct",
+		"exactly", "ok", "okay", "of course", "absolutely", "definitely", "please do", "go ahead", "affirmative", "yes please", "sounds good",
+		"i do", "yes i do", "fine", "perfect", "great", "true", "alright", "all right", "that works", "yes it is", "yes thats right",
+		"yes correct", "i would", "uh huh", "mhm", "good", "it is", "thats fine", "yes go ahead", "yes thats fine"}, nil},
 }
 
 var polite = wordSet("please um uh er well so and then just oh actually hm sir madam")
@@ -103,7 +121,8 @@ func asks(said string) bool {
 		return true
 	}
 	toks := english.Tokens(said)
-	for len(toks) > 0 && (polite[toks[0]] || toks[0] == "ok" || toks[0] == "okay" || toks[0] == "hi" || toks[0] == "hello" || toks[0] == "yes" || toks[0] == "no") {
+	for len(toks) > 0 && (polite[toks[0]] || toks[0] == "ok" || toks[0] == "okay" || toks[0] == "hi" || toks[0] == "hello" ||
+		toks[0] == "yes" || toks[0] == "no") {
 		toks = toks[1:]
 	}
 	if len(toks) == 0 {
@@ -113,7 +132,8 @@ func asks(said string) bool {
 		return true
 	}
 	all := strings.Join(toks, " ")
-	for _, p := range []string{"want to know", "like to know", "wondering", "question about", "information about", "information on", "do you know", "can you tell", "need to know"} {
+	for _, p := range []string{"want to know", "like to know", "wondering", "question about", "information about", "information on",
+		"do you know", "can you tell", "need to know"} {
 		if strings.Contains(all, p) {
 			return true
 		}

@@ -96,7 +96,8 @@ var clockText = regexp.MustCompile(`\b(\d{1,2})(?::(\d{2})| ?h ?(\d{2})?)?\s*(a\
 // bare accepts a lone number as an hour.
 func parseTime(said string, bare bool) (h, m int, ok bool) {
 	low := numerals(strings.ToLower(said))
-	pm := regexpPM.MatchString(low) || strings.Contains(low, "evening") || strings.Contains(low, "afternoon") || strings.Contains(low, "tonight")
+	pm := regexpPM.MatchString(low) || strings.Contains(low, "evening") || strings.Contains(low, "afternoon") ||
+		strings.Contains(low, "tonight")
 	am := regexpAM.MatchString(low) || strings.Contains(low, "morning")
 	switch {
 	case hasWord(low, "noon") || hasWord(low, "midday"):

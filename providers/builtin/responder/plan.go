@@ -124,7 +124,8 @@ func (p *plan) addSlots(item string) {
 		return
 	}
 	if strings.HasSuffix(item, "?") && !strings.Contains(item, ":") {
-		p.slots = append(p.slots, slot{name: slug(item), label: strings.Join(english.Content(item), " "), question: item, kind: kindOf("", item, "")})
+		p.slots = append(p.slots, slot{name: slug(item), label: strings.Join(english.Content(item), " "), question: item,
+			kind: kindOf("", item, "")})
 		return
 	}
 	m := slotLine.FindStringSubmatch(strings.TrimRight(item, "."))
@@ -138,7 +139,8 @@ func (p *plan) addSlots(item string) {
 func makeSlot(label, kindWord, description string) slot {
 	s := slot{name: slug(label), label: strings.ReplaceAll(strings.TrimSpace(label), "_", " "), required: true}
 	s.kind = kindOf(s.label, description, "")
-	named := map[string]kind{"text": text, "string": text, "number": number, "integer": number, "date": date, "time": clock, "phone": phone, "email": email, "e-mail": email, "bool": yesno, "boolean": yesno, "yes/no": yesno, "name": name}
+	named := map[string]kind{"text": text, "string": text, "number": number, "integer": number, "date": date, "time": clock, "phone": phone,
+		"email": email, "e-mail": email, "bool": yesno, "boolean": yesno, "yes/no": yesno, "name": name}
 	for _, w := range strings.Split(kindWord, ",") {
 		w = strings.ToLower(strings.TrimSpace(w))
 		if k, ok := named[w]; ok {
@@ -175,11 +177,13 @@ func questionFor(s slot, description string) string {
 	if what == "" {
 		what = s.label
 	}
-	for _, of := range []string{"The customer's ", "Customer's ", "The caller's ", "Caller's ", "The user's ", "User's ", "the customer's ", "the caller's ", "customer's ", "caller's "} {
+	for _, of := range []string{"The customer's ", "Customer's ", "The caller's ", "Caller's ", "The user's ", "User's ", "the customer's ",
+		"the caller's ", "customer's ", "caller's "} {
 		what = strings.Replace(what, of, "your ", 1)
 	}
 	first := english.Tokens(what)
-	if len(first) > 0 && slices.Contains([]string{"the", "your", "a", "an", "how", "what", "which", "when", "where", "whether", "if", "why", "who"}, first[0]) {
+	if len(first) > 0 && slices.Contains([]string{"the", "your", "a", "an", "how", "what", "which", "when", "where", "whether", "if", "why",
+		"who"}, first[0]) {
 		return "Could you tell me " + lowerFirst(what) + "?"
 	}
 	return "Could you tell me the " + lowerFirst(what) + "?"

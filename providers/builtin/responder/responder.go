@@ -72,7 +72,8 @@ func reply(r agent.Request) []action {
 		return []action{{say: evaluate(r, parts)}}
 	}
 	if r.Language != "" && r.Language != "en" {
-		return []action{{say: fmt.Sprintf("The built-in assistant model speaks English only. Choose a language model to talk in %s.", agent.LanguageName(r.Language))}}
+		return []action{{say: fmt.Sprintf("The built-in assistant model speaks English only. Choose a language model to talk in %s.",
+			agent.LanguageName(r.Language))}}
 	}
 	if r.Purpose == agent.PurposeBriefing {
 		return []action{{say: briefing(r.Messages)}}
@@ -128,7 +129,8 @@ func wantedSlots(fields []agent.Field) []slot {
 func isJudgement(f agent.Field) bool {
 	for _, w := range tokens(f.Name + " " + f.Description) {
 		switch w {
-		case "summary", "summarize", "summarise", "status", "sentiment", "mood", "outcome", "score", "rating", "goal", "result", "reason", "intent", "topic", "category", "transcript", "conversation":
+		case "summary", "summarize", "summarise", "status", "sentiment", "mood", "outcome", "score", "rating", "goal", "result", "reason",
+			"intent", "topic", "category", "transcript", "conversation":
 			return true
 		}
 	}

@@ -171,7 +171,8 @@ func (d *dialog) skip(s *slot) {
 }
 
 var hints = map[kind]string{
-	number: "a number", date: "a day", clock: "a time of day", phone: "a phone number, digit by digit", email: "an e-mail address", yesno: "a yes or a no", name: "a name",
+	number: "a number", date: "a day", clock: "a time of day", phone: "a phone number, digit by digit", email: "an e-mail address",
+	yesno: "a yes or a no", name: "a name",
 }
 
 func (d *dialog) unclear(s *slot) {

@@ -23,7 +23,8 @@ var clockMark = regexp.MustCompile(`\b\d{1,2}:\d{2}\b(?: ?[ap]\.?m\.?)?|\b\d{1,2
 
 func saysUnknown(said string) bool {
 	all := " " + strings.Join(tokens(said), " ") + " "
-	for _, p := range []string{" dont know ", " do not know ", " not sure ", " no idea ", " skip ", " rather not ", " dont have ", " do not have ", " none "} {
+	for _, p := range []string{" dont know ", " do not know ", " not sure ", " no idea ", " skip ", " rather not ", " dont have ",
+		" do not have ", " none "} {
 		if strings.Contains(all, p) {
 			return true
 		}
@@ -79,7 +80,8 @@ func obeySentence(s string) string {
 }
 
 var (
-	asMe  = strings.NewReplacer(" you are ", " I am ", " you will ", " I will ", " you have ", " I have ", " you ", " I ", " your ", " my ", " them ", " you ", " their ", " your ", " they are ", " you are ", " they ", " you ", " the caller ", " you ")
+	asMe = strings.NewReplacer(" you are ", " I am ", " you will ", " I will ", " you have ", " I have ", " you ", " I ", " your ", " my ",
+		" them ", " you ", " their ", " your ", " they are ", " you are ", " they ", " you ", " the caller ", " you ")
 	asYou = strings.NewReplacer(" their ", " your ", " them ", " you ", " they ", " you ")
 )
 

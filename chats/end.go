@@ -62,7 +62,7 @@ func (s *Chats) quiet(ctx context.Context, job jobs.Job) error {
 	var later time.Time
 	err := s.db.Do(ctx, func(tx *db.Tx) error {
 		later = time.Time{}
-		c, err := s.ByID(ctx, tx, ID(args.ID))
+		c, err := s.locked(ctx, tx, ID(args.ID))
 		if err != nil || c.State != Open {
 			return err
 		}
@@ -107,14 +107,14 @@ func (s *Chats) End(ctx context.Context, caller accounts.ID, ref value.Ref, publ
 		return err
 	}
 	return s.db.Do(ctx, func(tx *db.Tx) error {
-		if c, err = s.ByID(ctx, tx, c.ID); err != nil || c.State == Ended {
+		if c, err = s.locked(ctx, tx, c.ID); err != nil || c.State == Ended {
 			return err
 		}
 		return s.end(ctx, tx, c, Closed)
 	})
 }
 
-// reopen decides what a customer's message does to an ended conversation; ErrEnded refuses it.
+// reopen decides what a customer's message does to an ended conversation; ErrEnded refuses it. Its row is locked.
 func (s *Chats) reopen(ctx context.Context, tx *db.Tx, c *Conversation, a assistants.Assistant) error {
 	page := c.Type == Widget || c.Type == Test
 	switch {

@@ -85,10 +85,7 @@ func (s *Chats) made(ctx context.Context, id ID) (message, answer *Entry, err er
 func (s *Chats) take(ctx context.Context, id ID, m Message) (*Entry, error) {
 	var e Entry
 	err := s.db.Do(ctx, func(tx *db.Tx) error {
-		if err := s.lock(ctx, tx, id); err != nil {
-			return err
-		}
-		c, err := s.ByID(ctx, tx, id)
+		c, err := s.locked(ctx, tx, id)
 		if err != nil {
 			return err
 		}

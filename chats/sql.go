@@ -308,16 +308,19 @@ func (s *Chats) List(ctx context.Context, owner accounts.ID, f Filter, at Place,
 }
 
 // merge puts variables over those of a conversation, key by key.
-func (s *Chats) merge(ctx context.Context, tx *db.Tx, c *Conversation, with value.Scalars) error {
+func (s *Chats) merge(ctx context.Context, tx *db.Tx, c Conversation, with value.Scalars) (Conversation, error) {
 	if len(with) == 0 {
-		return nil
+		return c, nil
 	}
-	all := c.Variables.With(with...)
-	b, err := value.Marshal(all)
+	c, err := s.locked(ctx, tx, c.ID)
 	if err != nil {
-		return err
+		return c, err
 	}
-	c.Variables = all
+	c.Variables = c.Variables.With(with...)
+	b, err := value.Marshal(c.Variables)
+	if err != nil {
+		return c, err
+	}
 	_, err = tx.Exec(ctx, `UPDATE conversations SET variables = $2 WHERE id = $1`, int64(c.ID), string(b))
-	return err
+	return c, err
 }

@@ -101,7 +101,8 @@ func (s *Chats) External(ctx context.Context, a assistants.Assistant, customer s
 	err = s.db.Do(ctx, func(tx *db.Tx) error {
 		c, err = s.one(ctx, tx, `c.assistant_id = $1 AND c.external_identifier = $2 AND c.type = 'api'`, int64(a.ID), customer)
 		if err == nil {
-			return s.merge(ctx, tx, &c, variables)
+			c, err = s.merge(ctx, tx, c, variables)
+			return err
 		}
 		if err != ErrNotFound {
 			return err
@@ -136,7 +137,7 @@ func (s *Chats) Adopt(ctx context.Context, tx *db.Tx, id ID, by assistants.ID) e
 
 // Heard stores a customer's message that arrived over a channel and reopens the conversation where the rules say so.
 func (s *Chats) Heard(ctx context.Context, tx *db.Tx, id ID, text string, files []Attachment) (Entry, error) {
-	c, err := s.ByID(ctx, tx, id)
+	c, err := s.locked(ctx, tx, id)
 	if err != nil {
 		return Entry{}, err
 	}
@@ -203,7 +204,10 @@ func (s *Chats) Learn(ctx context.Context, q db.Q, id ID, customer Customer, sen
 func (s *Chats) SetAI(ctx context.Context, owner accounts.ID, ref value.Ref, on bool) error {
 	return s.db.Do(ctx, func(tx *db.Tx) error {
 		c, err := s.Get(ctx, tx, owner, ref)
-		if err != nil || c.AIEnabled == on {
+		if err != nil {
+			return err
+		}
+		if c, err = s.locked(ctx, tx, c.ID); err != nil || c.AIEnabled == on {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `UPDATE conversations SET ai_enabled = $2 WHERE id = $1`, int64(c.ID), on); err != nil {

@@ -2,6 +2,7 @@ package chats
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -42,6 +43,15 @@ const queue = 4
 // lock keeps other messages of the conversation out until the transaction ends, so that ids follow the order of commits.
 func (s *Chats) lock(ctx context.Context, tx *db.Tx, id ID) error {
 	return tx.Get(ctx, &id, `SELECT id FROM conversations WHERE id = $1 {{lock}}`, int64(id))
+}
+
+// locked reads a conversation that nobody else changes until tx ends. It is read once it is held: what waited for a row sees
+// other tables as they were before.
+func (s *Chats) locked(ctx context.Context, tx *db.Tx, id ID) (Conversation, error) {
+	if err := s.lock(ctx, tx, id); err != nil && !errors.Is(err, db.ErrNone) {
+		return Conversation{}, err
+	}
+	return s.ByID(ctx, tx, id)
 }
 
 // full reports whether a further message would wait behind too many. Time is real: a lost process must not block.

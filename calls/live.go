@@ -161,8 +161,13 @@ func (c *Calls) End(ctx context.Context, q db.Q, id ID, o Over) (Call, error) {
 }
 
 // Finish stores what the work after the call found out. A call in a short state becomes completed; one in a final
-// state keeps it. db.ErrNone when the call is settled already or still goes on.
+// state keeps it. The evaluation goes over what was collected. db.ErrNone when the call is settled already or still goes on.
 func (c *Calls) Finish(ctx context.Context, tx *db.Tx, call Call) (Call, error) {
+	var now db.JSON[value.Scalars] // more may have been collected since call was read
+	if err := tx.Get(ctx, &now, `SELECT variables FROM calls WHERE id = $1 {{lock}}`, call.ID); err != nil {
+		return call, err
+	}
+	call.Variables.V = call.Variables.V.With(now.V...).With(call.Evaluation.V...)
 	before := call.Status
 	if !call.Status.Final() {
 		call.Status = Completed

@@ -16,7 +16,6 @@ CREATE TABLE wa_senders (
     carrier_ref     TEXT NOT NULL,
     credentials     TEXT NOT NULL DEFAULT '',
     synced_at       BIGINT,
-    turns           BIGINT NOT NULL DEFAULT 0, -- counts locks of this row
     created_at      BIGINT NOT NULL,
     updated_at      BIGINT NOT NULL
 );

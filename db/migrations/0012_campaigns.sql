@@ -9,7 +9,6 @@ CREATE TABLE campaigns (
     settings     TEXT NOT NULL,
     completes    BOOLEAN NOT NULL, -- complete_when_done of settings
     next_number  BIGINT NOT NULL DEFAULT 0,
-    turns        BIGINT NOT NULL DEFAULT 0, -- counts locks of this row
     recent       TEXT NOT NULL DEFAULT '[]',
     created_at   BIGINT NOT NULL,
     updated_at   BIGINT NOT NULL

@@ -43,6 +43,9 @@ func (m *memo) fields(document string) (Settings, error) {
 
 // keep puts a document into the young generation; when that is full, it becomes the old one.
 func (m *memo) keep(document string, f Settings) {
+	if _, known := m.young[document]; known { // two read it at once
+		return
+	}
 	cost := 2*len(document) + int(reflect.TypeFor[Settings]().Size()) // its words stand in the fields again
 	if m.size+cost > m.ceiling {
 		m.young, m.old, m.size = map[string]Settings{}, m.young, 0

@@ -104,3 +104,17 @@ func TestMemoIsBounded(t *testing.T) {
 		t.Error("a broken document was read")
 	}
 }
+
+// Two that read a new document at once remember it once.
+func TestMemoCountsOnce(t *testing.T) {
+	m := newMemo(1 << 20)
+	f, err := m.fields(`{"name":"a"}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	once := m.size
+	m.keep(`{"name":"a"}`, f)
+	if m.size != once {
+		t.Errorf("%d bytes for one document of %d", m.size, once)
+	}
+}

@@ -396,7 +396,7 @@ func (s *Assistants) write(ctx context.Context, fn func(tx *db.Tx) error) error 
 
 // taken turns the race of two assistants for one number into the answer of the rule.
 func taken(err error) error {
-	if db.IsUnique(err) {
+	if db.IsUniqueOf(err, "assistants_inbound_number", "assistants.phone_number_id") {
 		return fault.Input(fault.Own("phone_number_id", sayTaken))
 	}
 	return err

@@ -60,6 +60,15 @@ func IsUnique(err error) bool {
 	return code == 2067 || code == 1555 || pgCode(err) == "23505" // SQLITE_CONSTRAINT_UNIQUE, …_PRIMARYKEY
 }
 
+// IsUniqueOf is IsUnique for one index: its name, and its columns as "table.column, table.column". PostgreSQL tells the one and
+// SQLite the other.
+func IsUniqueOf(err error, index, columns string) bool {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return IsUnique(err) && e.ConstraintName == index
+	}
+	return IsUnique(err) && strings.Contains(err.Error(), "constraint failed: "+columns+" (")
+}
+
 // IsForeign reports whether err says that a foreign key points nowhere, or that a row is still pointed at.
 func IsForeign(err error) bool {
 	return sqliteCode(err) == 787 || pgCode(err) == "23503" // SQLITE_CONSTRAINT_FOREIGNKEY

@@ -110,7 +110,7 @@ func (b *Billing) CallPrice(ctx context.Context, q db.Q, c calls.Call, now time.
 	if !c.Answered() {
 		return 0, 0, nil
 	}
-	talked := int64(now.Sub(c.AnsweredReal.Time()).Seconds() + 0.999999)
+	talked := calls.Begun(now.Sub(c.AnsweredReal.Time()))
 	talk, err := b.Quote(ctx, q, c.Owner, AITime(talked, nil))
 	if err != nil {
 		return 0, 0, err

@@ -137,6 +137,12 @@ func (c Call) Duration(now time.Time) int64 {
 	return seconds(now.Sub(c.AnsweredReal.Time()))
 }
 
+// Begun counts the seconds of a time that were begun, as AI time is paid (contract 16.2). Moments are stored in microseconds:
+// what is shorter counts for nothing.
+func Begun(d time.Duration) int64 {
+	return max(0, int64((d+time.Second-time.Microsecond)/time.Second))
+}
+
 func seconds(d time.Duration) int64 { return max(0, int64(math.Round(d.Seconds()))) }
 
 // TotalCost is everything the call cost.

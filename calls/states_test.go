@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 var update = flag.Bool("update", false, "write docs/states.md")
@@ -86,6 +87,18 @@ func TestReasonForCode(t *testing.T) {
 	} {
 		if got := ReasonForCode(code); got != want {
 			t.Errorf("%d: %s, want %s", code, got, want)
+		}
+	}
+}
+
+// Seconds that were begun are paid, and never fewer than none.
+//
+// Contract: 16.2
+func TestBegun(t *testing.T) {
+	for d, want := range map[time.Duration]int64{-time.Second: 0, 0: 0, time.Microsecond: 1, time.Second: 1, time.Second + time.Nanosecond: 1,
+		time.Second + time.Microsecond: 2, 3599*time.Second + 999999*time.Microsecond: 3600} {
+		if got := Begun(d); got != want {
+			t.Errorf("%v: %d, want %d", d, got, want)
 		}
 	}
 }

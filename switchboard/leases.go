@@ -50,7 +50,7 @@ func (s *Switchboard) bury(ctx context.Context, left []calls.Call) error {
 		if c.Answered() {
 			key, written := s.Recordings.Rescue(ctx, c.ID)
 			o.Recording, o.At = key, latest(last, written)
-			o.AISeconds = wholeSeconds(o.At.Sub(c.AnsweredReal.Time()))
+			o.AISeconds = calls.Begun(o.At.Sub(c.AnsweredReal.Time()))
 		}
 		err = s.DB.Do(ctx, func(tx *db.Tx) error {
 			if _, err := s.Calls.End(ctx, tx, c.ID, o); err != nil {

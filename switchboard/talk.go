@@ -103,7 +103,7 @@ func (s *Switchboard) over(r voice.Report, c calls.Call, leg lines.Leg) calls.Ov
 	}
 	at := r.Ended
 	return calls.Over{Reason: reason, At: at, Entries: entriesOf(r.Entries), Keypad: r.Keypad, Spoke: r.Spoke,
-		AISeconds: wholeSeconds(at.Sub(c.AnsweredReal.Time())), AnsweredBy: calls.AnsweredBy(r.Answered)}
+		AISeconds: calls.Begun(at.Sub(c.AnsweredReal.Time())), AnsweredBy: calls.AnsweredBy(r.Answered)}
 }
 
 func entriesOf(es []voice.Entry) []calls.Entry {
@@ -123,11 +123,6 @@ func causeOf(ctx context.Context) (calls.Reason, bool) {
 		return calls.Reason(r), true
 	}
 	return calls.ServerShutdown, true
-}
-
-// wholeSeconds counts seconds that were begun.
-func wholeSeconds(d time.Duration) int64 {
-	return max(0, int64((d+time.Second-time.Microsecond)/time.Second))
 }
 
 func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }

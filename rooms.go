@@ -53,7 +53,7 @@ var May = []struct{ Room, Imports string }{
 
 	// Vendors fill roles that the rooms above define.
 	{"providers", "foundations agent catalog knowledge messaging numbers voice"},
-	{"sim", "foundations accounts agent catalog lines messaging numbers providers voice"},
+	{"sim", "foundations accounts agent assistants catalog lines messaging numbers providers voice"},
 
 	// The surface, and what puts everything together.
 	{"console", "assets"},

@@ -9,6 +9,7 @@ import (
 	"github.com/nyaruka/phonenumbers"
 
 	"parley/accounts"
+	"parley/assistants"
 	"parley/db"
 	"parley/fault"
 	"parley/sim"
@@ -16,7 +17,7 @@ import (
 )
 
 // world admits a request to the simulator: it belongs to the installation's first account alone.
-func (a *API) world(ctx context.Context) (int64, error) {
+func (a *API) world(ctx context.Context) (accounts.ID, error) {
 	first, err := a.Accounts.First(ctx, a.DB)
 	if err != nil {
 		return 0, err
@@ -24,11 +25,11 @@ func (a *API) world(ctx context.Context) (int64, error) {
 	if first.ID != owner(ctx) {
 		return 0, sim.NotFound()
 	}
-	return int64(first.ID), nil
+	return first.ID, nil
 }
 
 // power admits a request that reaches beyond the pretend world: clock, users, balance, crashes.
-func (a *API) power(ctx context.Context) (int64, error) {
+func (a *API) power(ctx context.Context) (accounts.ID, error) {
 	id, err := a.world(ctx)
 	if err == nil && !a.Sim.Power {
 		err = sim.NotFound()
@@ -170,7 +171,7 @@ func (a *API) simFaults(ctx context.Context, in *faultsIn) (data[faultsOut], err
 }
 
 // activated finds the assistant that is to answer at a sender and makes it active; nil for none.
-func (a *API) activated(ctx context.Context, ref value.Opt[value.Ref]) (*int64, error) {
+func (a *API) activated(ctx context.Context, ref value.Opt[value.Ref]) (*assistants.ID, error) {
 	if !ref.Has() {
 		return nil, nil
 	}
@@ -181,7 +182,7 @@ func (a *API) activated(ctx context.Context, ref value.Opt[value.Ref]) (*int64, 
 	if err == nil {
 		err = a.Assistants.Activate(ctx, a.DB, found.ID)
 	}
-	return (*int64)(&found.ID), err
+	return &found.ID, err
 }
 
 type itemOut struct {

@@ -93,11 +93,11 @@ func (a *API) changeSimSender(ctx context.Context, in *simSenderIn) (data[sender
 		if err != nil {
 			return data[senderOut]{}, err
 		}
-		if _, err := a.Messaging.UpdateSender(ctx, id, in.ID, messaging.SenderChange{Assistant: &assistant}); err != nil {
+		if _, err := a.Messaging.UpdateSender(ctx, id, messaging.SenderID(in.ID), messaging.SenderChange{Assistant: &assistant}); err != nil {
 			return data[senderOut]{}, sim.NotFound()
 		}
 	}
-	s, err := a.Sim.ChangeSender(ctx, id, in.ID, func(st *messaging.SenderState) {
+	s, err := a.Sim.ChangeSender(ctx, id, messaging.SenderID(in.ID), func(st *messaging.SenderState) {
 		st.Phone, st.DisplayName = in.Phone.Or(st.Phone), in.DisplayName.Or(st.DisplayName)
 		st.Status = messaging.SenderStatus(in.Status.Or(string(st.Status)))
 		st.Quality = in.Quality.Or(st.Quality)
@@ -137,7 +137,7 @@ func (a *API) newSimTemplate(ctx context.Context, in *simTemplateIn) (data[templ
 	}
 	t := messaging.TemplateState{Language: "en", Category: "utility", Status: messaging.TemplateApproved, Variables: []string{}}
 	in.over(&t)
-	made, err := a.Sim.AddTemplate(ctx, id, in.ID, t, in.Synced.Or(true))
+	made, err := a.Sim.AddTemplate(ctx, id, messaging.SenderID(in.ID), t, in.Synced.Or(true))
 	return data[templateOut]{templateOf(made)}, err
 }
 
@@ -146,7 +146,7 @@ func (a *API) changeSimTemplate(ctx context.Context, in *simTemplateIn) (data[te
 	if err != nil {
 		return data[templateOut]{}, err
 	}
-	t, err := a.Sim.ChangeTemplate(ctx, id, in.ID, in.over, in.Sync)
+	t, err := a.Sim.ChangeTemplate(ctx, id, messaging.TemplateID(in.ID), in.over, in.Sync)
 	return data[templateOut]{templateOf(t)}, err
 }
 
@@ -172,7 +172,8 @@ func (a *API) simInboundMessage(ctx context.Context, in *simInboundIn) (data[sim
 	if err != nil {
 		return data[simInbound]{}, err
 	}
-	msg := messaging.Incoming{SenderID: in.Sender, From: messaging.Peer{Phone: in.From}, ID: in.ID.V, Name: in.Name.V, Text: in.Text.V}
+	msg := messaging.Incoming{SenderID: messaging.SenderID(in.Sender), From: messaging.Peer{Phone: in.From}, ID: in.ID.V,
+		Name: in.Name.V, Text: in.Text.V}
 	for _, m := range in.Media {
 		if m.Type == "voice" {
 			m.Type = "audio"
@@ -202,7 +203,7 @@ func (a *API) simMessages(ctx context.Context, in *simMessagesIn) (data[[]simMes
 	if err != nil {
 		return data[[]simMessage]{}, err
 	}
-	all, err := a.Sim.Messages(ctx, id, in.Sender, in.Phone)
+	all, err := a.Sim.Messages(ctx, id, messaging.SenderID(in.Sender), in.Phone)
 	return data[[]simMessage]{each(all, func(m sim.Shown) simMessage {
 		out := simMessage{m.SID, m.Direction, m.Text, nil, m.Status, value.At(m.At.Time())}
 		if m.Template != "" {

@@ -7,6 +7,7 @@ import (
 
 	"parley/fault"
 	"parley/messaging"
+	"parley/numbers"
 	"parley/value"
 )
 
@@ -52,14 +53,14 @@ type smsOut struct {
 }
 
 func (a *API) sendSMS(ctx context.Context, in *smsIn) (smsSent, error) {
-	me := int64(owner(ctx))
+	me := owner(ctx)
 	var from messaging.Number
 	var known bool
 	var err error
 	if in.From.V.phone != "" {
 		from, known, err = a.Messaging.NumberByPhone(ctx, a.DB, me, in.From.V.phone)
 	} else {
-		from, known, err = a.Messaging.NumberByID(ctx, a.DB, me, in.From.V.id)
+		from, known, err = a.Messaging.NumberByID(ctx, a.DB, me, numbers.ID(in.From.V.id))
 	}
 	if err != nil {
 		return smsSent{}, fault.Of(err)

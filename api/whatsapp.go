@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"parley/accounts"
 	"parley/fault"
 	"parley/messaging"
 	"parley/value"
@@ -27,7 +28,8 @@ type senderOut struct {
 }
 
 func senderOf(s messaging.Sender) senderOut {
-	return senderOut{s.ID, s.Phone, s.DisplayName, s.Status.Shown(), s.Quality, s.Limit, s.LimitFormatted(), s.AssistantID, s.AIEnabled,
+	return senderOut{int64(s.ID), s.Phone, s.DisplayName, s.Status.Shown(), s.Quality, s.Limit, s.LimitFormatted(),
+		(*int64)(s.AssistantID), s.AIEnabled,
 		string(s.Status), timeOrNull(s.SyncedAt.Time())}
 }
 
@@ -46,8 +48,8 @@ type templateOut struct {
 }
 
 func templateOf(t messaging.Template) templateOut {
-	return templateOut{t.ID, t.Name, t.Language, t.Category, t.Status.Shown(), t.Body, orEmpty(t.Variables.V), len(t.Placeholders()) > 0,
-		string(t.Status), t.RejectedFor, timeOrNull(t.SyncedAt.Time())}
+	return templateOut{int64(t.ID), t.Name, t.Language, t.Category, t.Status.Shown(), t.Body, orEmpty(t.Variables.V),
+		len(t.Placeholders()) > 0, string(t.Status), t.RejectedFor, timeOrNull(t.SyncedAt.Time())}
 }
 
 type sendersIn struct {
@@ -55,7 +57,7 @@ type sendersIn struct {
 }
 
 func (a *API) senders(ctx context.Context, in *sendersIn) (data[[]senderOut], error) {
-	all, err := a.Messaging.Senders(ctx, a.DB, int64(owner(ctx)))
+	all, err := a.Messaging.Senders(ctx, a.DB, owner(ctx))
 	out := data[[]senderOut]{[]senderOut{}}
 	for _, s := range all {
 		if in.Status == "all" || in.Status == s.Status.Shown() {
@@ -83,12 +85,12 @@ func senderNotFound(err error) error {
 }
 
 func (a *API) findTemplates(ctx context.Context, in *templatesIn) error {
-	_, err := a.Messaging.Sender(ctx, a.DB, int64(owner(ctx)), in.Sender)
+	_, err := a.Messaging.Sender(ctx, a.DB, owner(ctx), messaging.SenderID(in.Sender))
 	return senderNotFound(err)
 }
 
 func (a *API) templates(ctx context.Context, in *templatesIn) (data[[]templateOut], error) {
-	all, err := a.Messaging.Templates(ctx, a.DB, in.Sender)
+	all, err := a.Messaging.Templates(ctx, a.DB, messaging.SenderID(in.Sender))
 	out := data[[]templateOut]{[]templateOut{}}
 	for _, t := range all {
 		if in.Status == "all" || in.Status == t.Status.Shown() {
@@ -144,10 +146,10 @@ type sessionOut struct {
 }
 
 func (a *API) sessionStatus(ctx context.Context, in *sessionIn) (sessionOut, error) {
-	s, err := a.Messaging.Session(ctx, int64(owner(ctx)), in.Sender, in.Phone)
+	s, err := a.Messaging.Session(ctx, owner(ctx), messaging.SenderID(in.Sender), in.Phone)
 	out := sessionOut{Success: true, Has: s.Known, Session: windowOf(s.Window)}
 	if s.Known {
-		out.Talk = &s.Talk
+		out.Talk = (*int64)(&s.Talk)
 		out.Name = &value.Opt[string]{Set: true, Null: s.Name == nil}
 		if s.Name != nil {
 			out.Name.V = *s.Name
@@ -203,8 +205,9 @@ func sentOf(r messaging.Receipted) sentOut {
 }
 
 func (a *API) sendTemplate(ctx context.Context, in *sendIn) (sentOut, error) {
-	r, err := a.Messaging.SendTemplate(ctx, int64(owner(ctx)),
-		messaging.Send{Sender: in.Sender, Template: in.Template, To: in.Phone, Name: in.Name, Values: in.Variables})
+	r, err := a.Messaging.SendTemplate(ctx, owner(ctx),
+		messaging.Send{Sender: messaging.SenderID(in.Sender), Template: messaging.TemplateID(in.Template),
+			To: in.Phone, Name: in.Name, Values: in.Variables})
 	return sentOf(r), err
 }
 
@@ -226,7 +229,7 @@ type freeformOut struct {
 }
 
 func (a *API) sendFreeform(ctx context.Context, in *freeformIn) (freeformOut, error) {
-	r, err := a.Messaging.SendFreeform(ctx, int64(owner(ctx)), in.Sender, in.Phone, in.Message)
+	r, err := a.Messaging.SendFreeform(ctx, owner(ctx), messaging.SenderID(in.Sender), in.Phone, in.Message)
 	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Code == "SESSION_EXPIRED" {
 		f.With("session_status", windowOf(r.Window))
 	}
@@ -238,7 +241,7 @@ func (a *API) sendFreeform(ctx context.Context, in *freeformIn) (freeformOut, er
 func (a *API) sendRate(kind string) wire.Limit {
 	rate := messaging.Rate{DB: a.DB, Kind: kind}
 	return func(ctx context.Context, who wire.Who) (wire.Quota, error) {
-		left, err := rate.Peek(ctx, who.Account)
+		left, err := rate.Peek(ctx, accounts.ID(who.Account))
 		q := wire.Quota{Allowed: left.Remaining > 0, Limit: messaging.PerSecond, Remaining: left.Remaining, Reset: left.Reset}
 		if q.Allowed {
 			q.Remaining-- // what is left once this one is accepted
@@ -257,7 +260,7 @@ type senderChangeIn struct {
 }
 
 func (a *API) findSender(ctx context.Context, in *senderChangeIn) error {
-	_, err := a.Messaging.Sender(ctx, a.DB, int64(owner(ctx)), in.ID)
+	_, err := a.Messaging.Sender(ctx, a.DB, owner(ctx), messaging.SenderID(in.ID))
 	return err
 }
 
@@ -286,7 +289,7 @@ func (a *API) updateSender(ctx context.Context, in *senderChangeIn) (data[sender
 	if err != nil {
 		return data[senderOut]{}, err
 	}
-	s, err := a.Messaging.UpdateSender(ctx, int64(owner(ctx)), in.ID, ch)
+	s, err := a.Messaging.UpdateSender(ctx, owner(ctx), messaging.SenderID(in.ID), ch)
 	return data[senderOut]{senderOf(s)}, err
 }
 
@@ -307,13 +310,13 @@ func (a *API) createSender(ctx context.Context, in *newSenderIn) (data[senderOut
 	if err != nil {
 		return data[senderOut]{}, err
 	}
-	s, err := a.Messaging.Join(ctx, messaging.Joining{Owner: int64(owner(ctx)), Carrier: in.Carrier, Phone: in.Phone,
+	s, err := a.Messaging.Join(ctx, messaging.Joining{Owner: owner(ctx), Carrier: in.Carrier, Phone: in.Phone,
 		DisplayName: in.DisplayName.V, Credentials: in.Credentials}, ch)
 	return data[senderOut]{senderOf(s)}, err
 }
 
 func (a *API) deleteSender(ctx context.Context, in *senderRef) (wire.Message, error) {
-	return wire.Message{Message: "The sender was removed."}, a.Messaging.RemoveSender(ctx, int64(owner(ctx)), in.ID)
+	return wire.Message{Message: "The sender was removed."}, a.Messaging.RemoveSender(ctx, owner(ctx), messaging.SenderID(in.ID))
 }
 
 type newTemplateIn struct {
@@ -332,26 +335,26 @@ type templateSaved struct {
 }
 
 func (a *API) findTemplateSender(ctx context.Context, in *newTemplateIn) error {
-	_, err := a.Messaging.Sender(ctx, a.DB, int64(owner(ctx)), in.ID)
+	_, err := a.Messaging.Sender(ctx, a.DB, owner(ctx), messaging.SenderID(in.ID))
 	return err
 }
 
 func (a *API) createTemplate(ctx context.Context, in *newTemplateIn) (templateSaved, error) {
-	t, err := a.Messaging.CreateTemplate(ctx, int64(owner(ctx)), in.ID, messaging.NewTemplate{
+	t, err := a.Messaging.CreateTemplate(ctx, owner(ctx), messaging.SenderID(in.ID), messaging.NewTemplate{
 		Name: in.Name, Language: in.Language, Category: in.Category, Body: in.Body, Variables: in.Variables, Examples: in.Examples})
 	return templateSaved{"The template was handed in for approval.", templateOf(t)}, err
 }
 
 func (a *API) syncTemplates(ctx context.Context, in *senderRef) (data[[]templateOut], error) {
-	all, err := a.Messaging.SyncTemplatesOf(ctx, int64(owner(ctx)), in.ID)
+	all, err := a.Messaging.SyncTemplatesOf(ctx, owner(ctx), messaging.SenderID(in.ID))
 	return data[[]templateOut]{each(all, templateOf)}, err
 }
 
 func (a *API) receiptsSecret(ctx context.Context, in *senderRef) (secretOut, error) {
-	s, err := a.Messaging.Sender(ctx, a.DB, int64(owner(ctx)), in.ID)
+	s, err := a.Messaging.Sender(ctx, a.DB, owner(ctx), messaging.SenderID(in.ID))
 	if err != nil {
 		return secretOut{}, err
 	}
-	secret, err := a.Webhooks.Secret(ctx, a.DB, webhooks.SenderScope(s.ID))
+	secret, err := a.Webhooks.Secret(ctx, a.DB, webhooks.SenderScope(int64(s.ID)))
 	return secretOut{secret}, err
 }

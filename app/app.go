@@ -200,7 +200,7 @@ func (h *App) assistants(context.Context) error {
 			if err := h.Campaigns.StopFor(ctx, tx, int64(a.ID), campaigns.StopAssistantDeleted); err != nil {
 				return err
 			}
-			return h.Messaging.DetachAssistant(ctx, tx, int64(a.ID))
+			return h.Messaging.DetachAssistant(ctx, tx, a.ID)
 		},
 		Paused: func(ctx context.Context, tx *db.Tx, a assistants.Assistant) error {
 			return h.Campaigns.StopFor(ctx, tx, int64(a.ID), campaigns.StopAssistantInactive)

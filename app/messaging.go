@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"parley/accounts"
+	"parley/assistants"
 	"parley/billing"
 	"parley/db"
 	"parley/messaging"
@@ -17,21 +18,21 @@ import (
 // ledger books messages.
 type ledger struct{ *billing.Billing }
 
-func (l ledger) Hold(ctx context.Context, tx *db.Tx, owner int64, ref string, price int64) error {
-	return l.Billing.Hold(ctx, tx, accounts.ID(owner), ref, value.Money(price))
+func (l ledger) Hold(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string, price int64) error {
+	return l.Billing.Hold(ctx, tx, owner, ref, value.Money(price))
 }
 
-func (l ledger) Settle(ctx context.Context, tx *db.Tx, owner int64, ref, kind string, price int64, assistant *int64) error {
-	_, err := l.Billing.Settle(ctx, tx, accounts.ID(owner), ref, billing.Item{Kind: kind, Money: value.Money(price), Assistant: assistant})
+func (l ledger) Settle(ctx context.Context, tx *db.Tx, owner accounts.ID, ref, kind string, price int64, assistant *assistants.ID) error {
+	_, err := l.Billing.Settle(ctx, tx, owner, ref, billing.Item{Kind: kind, Money: value.Money(price), Assistant: (*int64)(assistant)})
 	return err
 }
 
-func (l ledger) Release(ctx context.Context, tx *db.Tx, owner int64, ref string) error {
-	return l.Billing.Release(ctx, tx, accounts.ID(owner), ref)
+func (l ledger) Release(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string) error {
+	return l.Billing.Release(ctx, tx, owner, ref)
 }
 
-func (l ledger) Refund(ctx context.Context, tx *db.Tx, owner int64, ref, kind string) error {
-	return l.Billing.Refund(ctx, tx, accounts.ID(owner), kind, ref)
+func (l ledger) Refund(ctx context.Context, tx *db.Tx, owner accounts.ID, ref, kind string) error {
+	return l.Billing.Refund(ctx, tx, owner, kind, ref)
 }
 
 // messaging: WhatsApp and SMS, over every platform that there is.
@@ -46,12 +47,12 @@ func (h *App) messaging(ctx context.Context) error {
 		Prices: messaging.Prices{Marketing: int64(p.Marketing), Utility: int64(p.Utility), Authentication: int64(p.Auth),
 			Freeform: int64(p.Freeform),
 			SMS:      func(to string) int64 { return int64(h.Billing.SMSPrice(to)) }},
-		NumberByID: func(ctx context.Context, q db.Q, owner, id int64) (messaging.Number, bool, error) {
-			n, err := h.Numbers.Get(ctx, q, accounts.ID(owner), numbers.ID(id))
+		NumberByID: func(ctx context.Context, q db.Q, owner accounts.ID, id numbers.ID) (messaging.Number, bool, error) {
+			n, err := h.Numbers.Get(ctx, q, owner, id)
 			return texting(n), known(err), missing(err)
 		},
-		NumberByPhone: func(ctx context.Context, q db.Q, owner int64, phone string) (messaging.Number, bool, error) {
-			n, err := h.Numbers.Named(ctx, q, accounts.ID(owner), phone)
+		NumberByPhone: func(ctx context.Context, q db.Q, owner accounts.ID, phone string) (messaging.Number, bool, error) {
+			n, err := h.Numbers.Named(ctx, q, owner, phone)
 			return texting(n), known(err), missing(err)
 		},
 	})
@@ -68,7 +69,7 @@ func (h *App) messaging(ctx context.Context) error {
 }
 
 func texting(n numbers.Number) messaging.Number {
-	return messaging.Number{ID: int64(n.ID), Phone: n.Number, SMSCapable: n.SMS, Active: n.PastDueAt.IsZero()}
+	return messaging.Number{ID: n.ID, Phone: n.Number, SMSCapable: n.SMS, Active: n.PastDueAt.IsZero()}
 }
 
 // reportReceipt queues the webhook of a delivery that moved on.
@@ -76,12 +77,12 @@ func (h *App) reportReceipt(ctx context.Context, tx *db.Tx, r messaging.Receipt)
 	m := r.Message
 	body := webhooks.Status{Event: webhooks.MessageStatus, WhatsAppMessageID: m.ID, MessageSID: m.SID, ConversationID: r.Talk.UUID,
 		AssistantID: some(r.Talk.AssistantUUID),
-		Sender:      webhooks.StatusSender{ID: r.Sender.ID, PhoneNumber: r.Sender.Phone, DisplayName: r.Sender.DisplayName}, To: m.Phone,
+		Sender:      webhooks.StatusSender{ID: int64(r.Sender.ID), PhoneNumber: r.Sender.Phone, DisplayName: r.Sender.DisplayName}, To: m.Phone,
 		From: r.Sender.Phone, Direction: "outbound",
 		Status: string(m.Status), ErrorCode: m.ErrorCode, ErrorMessage: m.ErrorText, ErrorDescription: r.Details, At: value.At(r.At)}
 	if r.Provider != nil {
 		body.ProviderAt = value.At(*r.Provider)
 	}
-	return h.Webhooks.Add(ctx, tx, webhooks.Event{Owner: accounts.ID(m.Owner), Name: webhooks.MessageStatus, URL: r.Sender.ReceiptsURL,
-		ConversationID: int64(r.Talk.ID), MessageID: m.ID, SenderID: r.Sender.ID, Payload: body})
+	return h.Webhooks.Add(ctx, tx, webhooks.Event{Owner: m.Owner, Name: webhooks.MessageStatus, URL: r.Sender.ReceiptsURL,
+		ConversationID: int64(r.Talk.ID), MessageID: m.ID, SenderID: int64(r.Sender.ID), Payload: body})
 }

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 
+	"parley/accounts"
 	"parley/db"
 	"parley/fault"
 	"parley/once"
 )
 
 // made finds what an earlier try of the request sent, and finishes it. Not found: nothing was sent.
-func (m *Messaging) made(ctx context.Context, owner int64) (r Receipted, found bool, err error) {
+func (m *Messaging) made(ctx context.Context, owner accounts.ID) (r Receipted, found bool, err error) {
 	ref, again := once.Ref(ctx)
 	if !again {
 		return r, false, nil
@@ -47,7 +48,7 @@ func (m *Messaging) made(ctx context.Context, owner int64) (r Receipted, found b
 }
 
 // textMade does the same for a text.
-func (m *Messaging) textMade(ctx context.Context, owner int64) (s SMS, found bool, err error) {
+func (m *Messaging) textMade(ctx context.Context, owner accounts.ID) (s SMS, found bool, err error) {
 	ref, again := once.Ref(ctx)
 	if !again {
 		return s, false, nil
@@ -83,7 +84,7 @@ func whether(ctx context.Context, hoping bool, ask func(ctx context.Context) (si
 }
 
 // unsend takes back what was reserved for a message that the platform never got.
-func (m *Messaging) unsend(ctx context.Context, owner int64, ref string) error {
+func (m *Messaging) unsend(ctx context.Context, owner accounts.ID, ref string) error {
 	return m.DB.Do(ctx, func(tx *db.Tx) error {
 		message, err := tx.Exec(ctx, `DELETE FROM wa_messages WHERE ref = $1 AND account_id = $2 AND status IN ('sending', 'lost')`, ref, owner)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"parley/accounts"
 	"parley/assistants"
 	"parley/chats"
 	"parley/db"
@@ -90,7 +91,7 @@ func (m *Messaging) reserve(ctx context.Context, msg *Message, rate string) erro
 }
 
 // inUse reads a sender, whoever owns it, and keeps other transactions that change it, its contacts or recipients off it.
-func (m *Messaging) inUse(ctx context.Context, tx *db.Tx, sender int64) (s Sender, err error) {
+func (m *Messaging) inUse(ctx context.Context, tx *db.Tx, sender SenderID) (s Sender, err error) {
 	err = tx.Get(ctx, &s, `SELECT `+senderColumns+` FROM wa_senders WHERE id = $1 {{lock}}`, sender)
 	if errors.Is(err, db.ErrNone) {
 		err = noSender()
@@ -99,7 +100,7 @@ func (m *Messaging) inUse(ctx context.Context, tx *db.Tx, sender int64) (s Sende
 }
 
 // recipientFits counts the distinct recipients of the last 24 hours.
-func (m *Messaging) recipientFits(ctx context.Context, tx *db.Tx, sender int64, phone string) error {
+func (m *Messaging) recipientFits(ctx context.Context, tx *db.Tx, sender SenderID, phone string) error {
 	s, err := m.inUse(ctx, tx, sender)
 	if err != nil || !s.LimitKnown || s.Limit == nil {
 		return err
@@ -158,7 +159,7 @@ func (m *Messaging) accepted(ctx context.Context, tx *db.Tx, msg Message, sid st
 	if err := m.Ledger.Settle(ctx, tx, msg.Owner, msg.Ref, "whatsapp_"+msg.Kind, msg.Price, sender.AssistantID); err != nil {
 		return r, err
 	}
-	msg.TalkID, msg.EntryID = (*int64)(&r.Talk.ID), &entry.ID
+	msg.TalkID, msg.EntryID = &r.Talk.ID, &entry.ID
 	_, err = tx.Exec(ctx, `UPDATE wa_messages SET conversation_id = $1, entry_id = $2, draft = '{}' WHERE id = $3`,
 		msg.TalkID, msg.EntryID, msg.ID)
 	r.Message, r.Entry, r.Window = msg, entry.ID, c.window(tx.Now())
@@ -174,7 +175,7 @@ func (m *Messaging) stored(ctx context.Context, tx *db.Tx, id int64) (r Receipte
 		return r, fmt.Errorf("message %d is not with its conversation", id)
 	}
 	r.Entry = *r.Message.EntryID
-	if r.Talk, err = m.Chats.ByID(ctx, tx, chats.ID(*r.Message.TalkID)); err != nil {
+	if r.Talk, err = m.Chats.ByID(ctx, tx, *r.Message.TalkID); err != nil {
 		return r, err
 	}
 	c, err := contactOf(ctx, tx, r.Message.SenderID, r.Message.peer())
@@ -192,12 +193,12 @@ func (m *Messaging) talk(ctx context.Context, tx *db.Tx, s Sender, c *contact, p
 		return chats.Conversation{}, err
 	}
 	if c.TalkID == nil {
-		talk, err := m.Chats.OverWhatsApp(ctx, tx, accountID(s.Owner), a, chats.Sender{ID: s.ID, Phone: s.Phone, Name: s.DisplayName},
+		talk, err := m.Chats.OverWhatsApp(ctx, tx, s.Owner, a, chats.Sender{ID: int64(s.ID), Phone: s.Phone, Name: s.DisplayName},
 			c.customer())
-		c.TalkID = (*int64)(&talk.ID)
+		c.TalkID = &talk.ID
 		return talk, err
 	}
-	id := chats.ID(*c.TalkID)
+	id := *c.TalkID
 	err = m.Chats.Learn(ctx, tx, id, c.customer(), s.DisplayName)
 	if err == nil && a.ID != 0 {
 		err = m.Chats.Adopt(ctx, tx, id, a.ID)
@@ -269,8 +270,8 @@ func (m *Messaging) abandoned(ctx context.Context, job jobs.Job) error {
 	}
 	return m.DB.Do(ctx, func(tx *db.Tx) error {
 		var left struct {
-			Owner int64  `db:"account_id"`
-			Ref   string `db:"ref"`
+			Owner accounts.ID `db:"account_id"`
+			Ref   string      `db:"ref"`
 		}
 		err := tx.Get(ctx, &left, `UPDATE `+table+` SET status = 'lost' WHERE id = $1 AND status = 'sending' RETURNING account_id, ref`, id)
 		if errors.Is(err, db.ErrNone) {

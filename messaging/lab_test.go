@@ -65,21 +65,21 @@ func (p *platform) all() []messaging.Outgoing {
 // ledger books with the real billing.
 type ledger struct{ *billing.Billing }
 
-func (l ledger) Hold(ctx context.Context, tx *db.Tx, owner int64, ref string, price int64) error {
-	return l.Billing.Hold(ctx, tx, accounts.ID(owner), ref, value.Money(price))
+func (l ledger) Hold(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string, price int64) error {
+	return l.Billing.Hold(ctx, tx, owner, ref, value.Money(price))
 }
 
-func (l ledger) Settle(ctx context.Context, tx *db.Tx, owner int64, ref, kind string, price int64, assistant *int64) error {
-	_, err := l.Billing.Settle(ctx, tx, accounts.ID(owner), ref, billing.Item{Kind: kind, Money: value.Money(price), Assistant: assistant})
+func (l ledger) Settle(ctx context.Context, tx *db.Tx, owner accounts.ID, ref, kind string, price int64, assistant *assistants.ID) error {
+	_, err := l.Billing.Settle(ctx, tx, owner, ref, billing.Item{Kind: kind, Money: value.Money(price), Assistant: (*int64)(assistant)})
 	return err
 }
 
-func (l ledger) Release(ctx context.Context, tx *db.Tx, owner int64, ref string) error {
-	return l.Billing.Release(ctx, tx, accounts.ID(owner), ref)
+func (l ledger) Release(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string) error {
+	return l.Billing.Release(ctx, tx, owner, ref)
 }
 
-func (l ledger) Refund(ctx context.Context, tx *db.Tx, owner int64, ref, kind string) error {
-	return l.Billing.Refund(ctx, tx, accounts.ID(owner), kind, ref)
+func (l ledger) Refund(ctx context.Context, tx *db.Tx, owner accounts.ID, ref, kind string) error {
+	return l.Billing.Refund(ctx, tx, owner, kind, ref)
 }
 
 // echo is a model that says what it heard, and ends the conversation after a Bye.
@@ -165,12 +165,13 @@ func newLab(t *testing.T, d *db.DB) *lab {
 	desk, _, err := a.Create(ctx, ada.ID, change)
 	l.must(err)
 	l.must(d.Do(ctx, func(tx *db.Tx) error {
-		l.sender, err = l.room.Attach(ctx, tx, int64(ada.ID), messaging.NewSender{Phone: "+14155550123", DisplayName: "Shop", Carrier: "test", Ref: "1", AssistantID: (*int64)(&desk.ID),
-			State: messaging.SenderState{Status: messaging.SenderOnline, Quality: "GREEN", LimitKnown: true}})
+		l.sender, err = l.room.Attach(ctx, tx, ada.ID, messaging.NewSender{Phone: "+14155550123", DisplayName: "Shop", Carrier: "test", Ref: "1",
+			AssistantID: &desk.ID,
+			State:       messaging.SenderState{Status: messaging.SenderOnline, Quality: "GREEN", LimitKnown: true}})
 		return err
 	}))
 	url := "https://x.example/receipts"
-	l.sender, err = l.room.UpdateSender(ctx, int64(ada.ID), l.sender.ID, messaging.SenderChange{ReceiptsURL: &url})
+	l.sender, err = l.room.UpdateSender(ctx, ada.ID, l.sender.ID, messaging.SenderChange{ReceiptsURL: &url})
 	l.must(err)
 	l.must(d.Do(ctx, func(tx *db.Tx) error {
 		l.template, err = l.room.TakeTemplate(ctx, tx, l.sender, messaging.TemplateState{Ref: "T1", Name: "ready", Language: "en", Category: "utility", Status: messaging.TemplateApproved, Body: "It is ready."}, d.Now())

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"parley/accounts"
 	"parley/db"
 	"parley/fault"
 )
@@ -48,11 +49,11 @@ func (t times) left(now time.Time) Left {
 }
 
 // Peek tells whether a send would be admitted now, without counting it.
-func (r Rate) Peek(ctx context.Context, owner int64) (Left, error) {
+func (r Rate) Peek(ctx context.Context, owner accounts.ID) (Left, error) {
 	return r.peek(ctx, r.DB, owner)
 }
 
-func (r Rate) peek(ctx context.Context, q db.Q, owner int64) (Left, error) {
+func (r Rate) peek(ctx context.Context, q db.Q, owner accounts.ID) (Left, error) {
 	var t times
 	err := q.Get(ctx, &t, `SELECT t1, t2, t3, t4, t5 FROM send_rates WHERE account_id = $1 AND kind = $2`, owner, r.Kind)
 	if errors.Is(err, db.ErrNone) {
@@ -62,7 +63,7 @@ func (r Rate) peek(ctx context.Context, q db.Q, owner int64) (Left, error) {
 }
 
 // Take counts one send, or refuses it. In a transaction that fails afterwards the send was not counted.
-func (r Rate) Take(ctx context.Context, q db.Q, owner int64) error {
+func (r Rate) Take(ctx context.Context, q db.Q, owner accounts.ID) error {
 	now := time.Now()
 	n, err := q.Exec(ctx, `INSERT INTO send_rates (account_id, kind, t1, t2, t3, t4, t5) VALUES ($1, $2, 0, 0, 0, 0, $3)
 		ON CONFLICT (account_id, kind) DO UPDATE SET t1 = send_rates.t2, t2 = send_rates.t3, t3 = send_rates.t4, t4 = send_rates.t5,

@@ -82,12 +82,12 @@ type TemplateState struct {
 // Ledger books money, in units of 1e-8 of the currency. Every method works in the given transaction.
 type Ledger interface {
 	// Hold reserves a price; fault.NeedsPayment when it does not fit.
-	Hold(ctx context.Context, tx *db.Tx, owner int64, ref string, price int64) error
+	Hold(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string, price int64) error
 	// Settle turns a hold into a charge of kind; Release gives it back. Both are harmless when repeated.
-	Settle(ctx context.Context, tx *db.Tx, owner int64, ref, kind string, price int64, assistant *int64) error
-	Release(ctx context.Context, tx *db.Tx, owner int64, ref string) error
+	Settle(ctx context.Context, tx *db.Tx, owner accounts.ID, ref, kind string, price int64, assistant *assistants.ID) error
+	Release(ctx context.Context, tx *db.Tx, owner accounts.ID, ref string) error
 	// Refund returns a settled charge once.
-	Refund(ctx context.Context, tx *db.Tx, owner int64, ref, kind string) error
+	Refund(ctx context.Context, tx *db.Tx, owner accounts.ID, ref, kind string) error
 }
 
 // Receipt is one forward step of a delivery.
@@ -118,7 +118,7 @@ func (p Prices) template(category string) int64 {
 
 // Number is an owned phone number as SMS needs it.
 type Number struct {
-	ID         int64
+	ID         numbers.ID
 	Phone      string
 	SMSCapable bool
 	Active     bool // its subscription is paid
@@ -141,8 +141,8 @@ type Deps struct {
 	Phones        numbers.Policy // where texts may go
 	CallMinLimit  int64          // messaging limit from which templates may ask for calls
 	// NumberByID and NumberByPhone find an owned number; false when there is none.
-	NumberByID    func(ctx context.Context, q db.Q, owner, id int64) (Number, bool, error)
-	NumberByPhone func(ctx context.Context, q db.Q, owner int64, phone string) (Number, bool, error)
+	NumberByID    func(ctx context.Context, q db.Q, owner accounts.ID, id numbers.ID) (Number, bool, error)
+	NumberByPhone func(ctx context.Context, q db.Q, owner accounts.ID, phone string) (Number, bool, error)
 	// Open fetches a customer's file to where it can be linked and says what is spoken in a voice note; an attachment
 	// comes back even with an error. Nil = files stay where they are.
 	Open func(ctx context.Context, s Sender, f File) (a chats.Attachment, words string, err error)
@@ -170,8 +170,6 @@ func New(d Deps) *Messaging {
 
 // Channel answers WhatsApp conversations.
 func (m *Messaging) Channel() chats.Channel { return channel{m} }
-
-func accountID(owner int64) accounts.ID { return accounts.ID(owner) }
 
 // Faults of contract 11.5.
 func noSender() error {

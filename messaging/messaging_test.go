@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"parley/accounts"
 	"parley/chats"
 	"parley/db"
 	"parley/db/dbtest"
@@ -26,7 +27,7 @@ const minute = value.MoneyUnit // of a direct account
 func TestRateAcrossProcesses(t *testing.T) {
 	url := dbtest.PostgresURL(t)
 	nodes := []*db.DB{dbtest.Open(t, url), dbtest.Open(t, url)}
-	var owner int64
+	var owner accounts.ID
 	if err := nodes[0].Get(t.Context(), &owner, `INSERT INTO accounts (name, email, kind, timezone, plan, payment_method, created_at, updated_at)
 		VALUES ('Ada', 'ada@p.example', 'direct', 'UTC', '{}', 'ok', 0, 0) RETURNING id`); err != nil {
 		t.Fatal(err)
@@ -155,7 +156,7 @@ func TestKilledWhileSending(t *testing.T) {
 		if err != nil || !s.Open() || len(l.receipts) != 2 {
 			t.Errorf("%+v, %d receipts, %v", s, len(l.receipts), err)
 		}
-		history, err := l.chats.History(t.Context(), l.d, chats.ID(s.Talk))
+		history, err := l.chats.History(t.Context(), l.d, s.Talk)
 		if err != nil || len(history) != 1 || history[0].Text != "It is ready." {
 			t.Errorf("%+v %v", history, err)
 		}
@@ -341,7 +342,7 @@ func TestHiddenNumbers(t *testing.T) {
 		if err != nil || !one.Known || !one.Open() {
 			t.Errorf("%+v %v", one, err)
 		}
-		history, err := l.chats.History(t.Context(), l.d, chats.ID(one.Talk))
+		history, err := l.chats.History(t.Context(), l.d, one.Talk)
 		if err != nil || len(history) < 3 || history[0].Text != "one" {
 			t.Errorf("%+v %v", history, err)
 		}
@@ -374,7 +375,7 @@ func TestFilesAndVoiceNotes(t *testing.T) {
 		} {
 			s, err := l.room.Session(t.Context(), 1, l.sender.ID, phone)
 			l.must(err)
-			history, err := l.chats.History(t.Context(), l.d, chats.ID(s.Talk))
+			history, err := l.chats.History(t.Context(), l.d, s.Talk)
 			if err != nil || len(history) != 2 || history[0].Text != want.Text || fmt.Sprint(history[0].Attachments) != fmt.Sprint(want.Attachments) {
 				t.Errorf("%s: %+v %v", phone, history, err)
 			}
@@ -442,7 +443,7 @@ func TestRepeatedCallbacks(t *testing.T) {
 		}
 		s, err := l.room.Session(t.Context(), 1, l.sender.ID, "+491701234567")
 		l.must(err)
-		if history, err := l.chats.History(t.Context(), l.d, chats.ID(s.Talk)); err != nil || len(history) != 1 || n != 1 {
+		if history, err := l.chats.History(t.Context(), l.d, s.Talk); err != nil || len(history) != 1 || n != 1 {
 			t.Errorf("%d times fresh, %+v %v", n, history, err)
 		}
 	})

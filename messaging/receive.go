@@ -17,7 +17,7 @@ import (
 
 // Incoming is a customer's message as a platform's callback brings it.
 type Incoming struct {
-	SenderID int64
+	SenderID SenderID
 	From     Peer
 	ID       string // the platform's identifier of the message: a repeat is dropped
 	Name     string
@@ -63,9 +63,9 @@ func (m *Messaging) take(ctx context.Context, tx *db.Tx, s Sender, in Incoming) 
 	if err != nil {
 		return err
 	}
-	msg := Message{Owner: s.Owner, SenderID: s.ID, TalkID: (*int64)(&talk.ID), Phone: in.From.Phone, PlatformID: in.From.ID, Kind: "inbound",
+	msg := Message{Owner: s.Owner, SenderID: s.ID, TalkID: &talk.ID, Phone: in.From.Phone, PlatformID: in.From.ID, Kind: "inbound",
 		Text: in.Text,
-		Ref:  "in:" + itoa(s.ID) + ":" + in.ID, SID: &in.ID, Status: "received"}
+		Ref:  "in:" + itoa(int64(s.ID)) + ":" + in.ID, SID: &in.ID, Status: "received"}
 	if msg.EntryID, err = m.hear(ctx, tx, s, talk, in); err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (f File) attachment() chats.Attachment {
 }
 
 type replyArgs struct {
-	Sender int64    `json:"sender"`
+	Sender SenderID `json:"sender"`
 	Talk   chats.ID `json:"talk"`
 }
 
@@ -169,7 +169,7 @@ func ignoreNone(err error) error {
 }
 
 type filesArgs struct {
-	Sender int64    `json:"sender"`
+	Sender SenderID `json:"sender"`
 	Talk   chats.ID `json:"talk"`
 	Text   string   `json:"text,omitempty"`
 	Files  []File   `json:"files"`
@@ -217,14 +217,14 @@ type channel struct{ m *Messaging }
 
 // Send refuses what the window, the sender's state or the balance does not allow.
 func (c channel) Send(ctx context.Context, talk chats.Conversation, o chats.Outgoing) error {
-	s, err := c.m.Sender(ctx, c.m.DB, int64(talk.Owner), talk.Sender.ID)
+	s, err := c.m.Sender(ctx, c.m.DB, talk.Owner, SenderID(talk.Sender.ID))
 	if err != nil {
 		return err
 	}
 	if err := online(s); err != nil {
 		return err
 	}
-	known, err := contactIn(ctx, c.m.DB, int64(talk.ID))
+	known, err := contactIn(ctx, c.m.DB, talk.ID)
 	if err != nil {
 		return err
 	}
@@ -246,7 +246,7 @@ type Update struct {
 }
 
 // Delivery moves a message's delivery forward and reports the step; a late or repeated status changes nothing.
-func (m *Messaging) Delivery(ctx context.Context, sender int64, u Update) error {
+func (m *Messaging) Delivery(ctx context.Context, sender SenderID, u Update) error {
 	return m.DB.Do(ctx, func(tx *db.Tx) error {
 		msg, err := m.sent(ctx, tx, sender, u)
 		if err != nil || !Forward(msg.Status, u.Status) {
@@ -261,7 +261,7 @@ func (m *Messaging) Delivery(ctx context.Context, sender int64, u Update) error 
 				return err
 			}
 			if msg.TalkID != nil {
-				if err := m.Chats.Refund(ctx, tx, chats.ID(*msg.TalkID), value.Money(msg.Price)); err != nil {
+				if err := m.Chats.Refund(ctx, tx, *msg.TalkID, value.Money(msg.Price)); err != nil {
 					return err
 				}
 			}
@@ -275,7 +275,7 @@ func (m *Messaging) Delivery(ctx context.Context, sender int64, u Update) error 
 }
 
 // sent finds the message of a callback and keeps other callbacks of it waiting.
-func (m *Messaging) sent(ctx context.Context, tx *db.Tx, sender int64, u Update) (msg Message, err error) {
+func (m *Messaging) sent(ctx context.Context, tx *db.Tx, sender SenderID, u Update) (msg Message, err error) {
 	err = tx.Get(ctx, &msg, `SELECT `+messageColumns+` FROM wa_messages WHERE sender_id = $1 AND sid = $2 AND outbound {{lock}}`,
 		sender, u.SID)
 	if !errors.Is(err, db.ErrNone) {
@@ -299,7 +299,7 @@ func (m *Messaging) report(ctx context.Context, tx *db.Tx, msg Message, u Update
 	if err != nil || s.ReceiptsURL == "" || msg.TalkID == nil {
 		return err
 	}
-	talk, err := m.Chats.ByID(ctx, tx, chats.ID(*msg.TalkID))
+	talk, err := m.Chats.ByID(ctx, tx, *msg.TalkID)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"regexp"
 
+	"parley/accounts"
 	"parley/chats"
 	"parley/db"
 	"parley/fault"
@@ -14,9 +15,10 @@ var strictE164 = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
 
 // Send is a template to be sent.
 type Send struct {
-	Sender, Template int64
-	To, Name         string
-	Values           map[string]string
+	Sender   SenderID
+	Template TemplateID
+	To, Name string
+	Values   map[string]string
 }
 
 // Receipted is an accepted message.
@@ -28,7 +30,7 @@ type Receipted struct {
 }
 
 // SendTemplate sends an approved template; the checks and their order are those of contract 11.5.
-func (m *Messaging) SendTemplate(ctx context.Context, owner int64, s Send) (Receipted, error) {
+func (m *Messaging) SendTemplate(ctx context.Context, owner accounts.ID, s Send) (Receipted, error) {
 	if r, found, err := m.made(ctx, owner); found || err != nil {
 		return r, err
 	}
@@ -98,7 +100,7 @@ func online(sender Sender) error {
 }
 
 // SendFreeform sends any text while the recipient's window is open (contract 11.6).
-func (m *Messaging) SendFreeform(ctx context.Context, owner, senderID int64, to, text string) (Receipted, error) {
+func (m *Messaging) SendFreeform(ctx context.Context, owner accounts.ID, senderID SenderID, to, text string) (Receipted, error) {
 	if r, found, err := m.made(ctx, owner); found || err != nil {
 		return r, err
 	}
@@ -122,12 +124,12 @@ func (m *Messaging) SendFreeform(ctx context.Context, owner, senderID int64, to,
 // Session is the answer of the session-status route.
 type Session struct {
 	Window
-	Talk int64
+	Talk chats.ID
 	Name *string // of the customer
 }
 
 // Session looks up the conversation with a recipient and its window; it writes nothing.
-func (m *Messaging) Session(ctx context.Context, owner, senderID int64, phone string) (Session, error) {
+func (m *Messaging) Session(ctx context.Context, owner accounts.ID, senderID SenderID, phone string) (Session, error) {
 	sender, err := m.Sender(ctx, m.DB, owner, senderID)
 	if fault.Is(err, fault.NotFound) {
 		return Session{}, fault.New(fault.NotFound, "SENDER_NOT_FOUND", "Sender not found")

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"parley/accounts"
+	"parley/assistants"
 	"parley/db"
 )
 
@@ -41,26 +43,32 @@ func (s SenderStatus) Label() string {
 	return strings.ToUpper(string(s[:1])) + string(s[1:])
 }
 
+// SenderID names a sender.
+type SenderID int64
+
+// TemplateID names a template.
+type TemplateID int64
+
 // Sender is a WhatsApp number of a business.
 type Sender struct {
-	ID            int64        `db:"id"`
-	Owner         int64        `db:"account_id"`
-	Phone         string       `db:"phone_number"`
-	DisplayName   string       `db:"display_name"`
-	Status        SenderStatus `db:"status"`
-	Quality       string       `db:"quality_rating"`  // GREEN, YELLOW or RED
-	Limit         *int64       `db:"messaging_limit"` // unique recipients in 24 h; nil = unlimited, when LimitKnown
-	LimitKnown    bool         `db:"limit_known"`
-	AssistantID   *int64       `db:"assistant_id"`
-	AIEnabled     bool         `db:"ai_enabled"`
-	ResponseDelay *int64       `db:"response_delay"` // seconds; nil = the installation's
-	ReceiptsURL   string       `db:"receipts_url"`
-	Carrier       string       `db:"carrier"`
-	CarrierRef    string       `db:"carrier_ref"`
-	Credentials   string       `db:"credentials"` // sealed
-	SyncedAt      db.Time      `db:"synced_at"`
-	CreatedAt     db.Time      `db:"created_at"`
-	UpdatedAt     db.Time      `db:"updated_at"`
+	ID            SenderID       `db:"id"`
+	Owner         accounts.ID    `db:"account_id"`
+	Phone         string         `db:"phone_number"`
+	DisplayName   string         `db:"display_name"`
+	Status        SenderStatus   `db:"status"`
+	Quality       string         `db:"quality_rating"`  // GREEN, YELLOW or RED
+	Limit         *int64         `db:"messaging_limit"` // unique recipients in 24 h; nil = unlimited, when LimitKnown
+	LimitKnown    bool           `db:"limit_known"`
+	AssistantID   *assistants.ID `db:"assistant_id"`
+	AIEnabled     bool           `db:"ai_enabled"`
+	ResponseDelay *int64         `db:"response_delay"` // seconds; nil = the installation's
+	ReceiptsURL   string         `db:"receipts_url"`
+	Carrier       string         `db:"carrier"`
+	CarrierRef    string         `db:"carrier_ref"`
+	Credentials   string         `db:"credentials"` // sealed
+	SyncedAt      db.Time        `db:"synced_at"`
+	CreatedAt     db.Time        `db:"created_at"`
+	UpdatedAt     db.Time        `db:"updated_at"`
 }
 
 // LimitFormatted is the messaging limit for people: "1,000 / 24hr".
@@ -108,9 +116,9 @@ func (s TemplateStatus) Shown() string {
 
 // Template is a message the platform has to approve.
 type Template struct {
-	ID          int64             `db:"id"`
-	Owner       int64             `db:"account_id"`
-	SenderID    int64             `db:"sender_id"`
+	ID          TemplateID        `db:"id"`
+	Owner       accounts.ID       `db:"account_id"`
+	SenderID    SenderID          `db:"sender_id"`
 	Name        string            `db:"name"`
 	Language    string            `db:"language"`
 	Category    string            `db:"category"` // marketing, utility or authentication

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"parley/accounts"
+	"parley/assistants"
 	"parley/db"
 	"parley/fault"
 )
@@ -13,12 +15,12 @@ type NewSender struct {
 	Phone, DisplayName string
 	Carrier, Ref       string
 	Credentials        string // sealed
-	AssistantID        *int64
+	AssistantID        *assistants.ID
 	State              SenderState
 }
 
 // Attach stores a sender.
-func (m *Messaging) Attach(ctx context.Context, tx *db.Tx, owner int64, n NewSender) (Sender, error) {
+func (m *Messaging) Attach(ctx context.Context, tx *db.Tx, owner accounts.ID, n NewSender) (Sender, error) {
 	s := Sender{
 		Owner: owner, Phone: n.Phone, DisplayName: n.DisplayName, Status: n.State.Status, Quality: n.State.Quality, Limit: n.State.Limit,
 		LimitKnown:  n.State.LimitKnown,
@@ -38,7 +40,7 @@ func (m *Messaging) Attach(ctx context.Context, tx *db.Tx, owner int64, n NewSen
 }
 
 // Free refuses a phone number that another sender than except has.
-func (m *Messaging) Free(ctx context.Context, q db.Q, phone string, except int64) error {
+func (m *Messaging) Free(ctx context.Context, q db.Q, phone string, except SenderID) error {
 	var taken bool
 	err := q.Get(ctx, &taken, `SELECT EXISTS (SELECT 1 FROM wa_senders WHERE phone_number = $1 AND id <> $2)`, phone, except)
 	if err == nil && taken {
@@ -53,7 +55,7 @@ func senderExists() error {
 
 // Joining is a sender that a customer has at a platform and wants to use here.
 type Joining struct {
-	Owner              int64
+	Owner              accounts.ID
 	Carrier            string
 	Phone, DisplayName string
 	Credentials        map[string]string // as the carrier names them
@@ -119,7 +121,7 @@ func (m *Messaging) SenderAt(ctx context.Context, carrier, ref string) (Sender, 
 
 // SenderChange is what a customer may change; nil leaves a thing alone.
 type SenderChange struct {
-	Assistant     **int64
+	Assistant     **assistants.ID
 	AIEnabled     *bool
 	ResponseDelay **int64
 	ReceiptsURL   *string
@@ -127,7 +129,7 @@ type SenderChange struct {
 }
 
 // UpdateSender changes our side of a sender.
-func (m *Messaging) UpdateSender(ctx context.Context, owner, id int64, ch SenderChange) (s Sender, err error) {
+func (m *Messaging) UpdateSender(ctx context.Context, owner accounts.ID, id SenderID, ch SenderChange) (s Sender, err error) {
 	err = m.DB.Do(ctx, func(tx *db.Tx) error {
 		s, err = m.updateSender(ctx, tx, owner, id, ch)
 		return err
@@ -135,7 +137,7 @@ func (m *Messaging) UpdateSender(ctx context.Context, owner, id int64, ch Sender
 	return s, err
 }
 
-func (m *Messaging) updateSender(ctx context.Context, tx *db.Tx, owner, id int64, ch SenderChange) (Sender, error) {
+func (m *Messaging) updateSender(ctx context.Context, tx *db.Tx, owner accounts.ID, id SenderID, ch SenderChange) (Sender, error) {
 	s, err := m.locked(ctx, tx, owner, id)
 	if err != nil {
 		return s, err
@@ -158,7 +160,7 @@ func set[T any](dst *T, v *T) {
 }
 
 // RemoveSender detaches a sender from the account; its conversations stay readable.
-func (m *Messaging) RemoveSender(ctx context.Context, owner, id int64) error {
+func (m *Messaging) RemoveSender(ctx context.Context, owner accounts.ID, id SenderID) error {
 	n, err := m.DB.Exec(ctx, `DELETE FROM wa_senders WHERE id = $1 AND account_id = $2`, id, owner)
 	if err == nil && n == 0 {
 		return noSender()
@@ -167,7 +169,7 @@ func (m *Messaging) RemoveSender(ctx context.Context, owner, id int64) error {
 }
 
 // DetachAssistant takes a deleted assistant off its senders.
-func (m *Messaging) DetachAssistant(ctx context.Context, q db.Q, assistant int64) error {
+func (m *Messaging) DetachAssistant(ctx context.Context, q db.Q, assistant assistants.ID) error {
 	_, err := q.Exec(ctx, `UPDATE wa_senders SET assistant_id = NULL WHERE assistant_id = $1`, assistant)
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strconv"
 
+	"parley/accounts"
 	"parley/db"
 	"parley/fault"
 	"parley/jobs"
@@ -18,21 +19,21 @@ func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
 // SMS is a sent text message.
 type SMS struct {
-	ID       int64   `db:"id"`
-	Owner    int64   `db:"account_id"`
-	From     string  `db:"from_number"`
-	To       string  `db:"to_number"`
-	Body     string  `db:"body"`
-	Segments int     `db:"segments"`
-	Price    int64   `db:"price"`
-	Ref      string  `db:"ref"`
-	SID      *string `db:"sid"`
-	Status   string  `db:"status"`
-	Created  db.Time `db:"created_at"`
+	ID       int64       `db:"id"`
+	Owner    accounts.ID `db:"account_id"`
+	From     string      `db:"from_number"`
+	To       string      `db:"to_number"`
+	Body     string      `db:"body"`
+	Segments int         `db:"segments"`
+	Price    int64       `db:"price"`
+	Ref      string      `db:"ref"`
+	SID      *string     `db:"sid"`
+	Status   string      `db:"status"`
+	Created  db.Time     `db:"created_at"`
 }
 
 // SendSMS sends a text from an owned number; the checks are those of contract 12, in its order.
-func (m *Messaging) SendSMS(ctx context.Context, owner int64, from Number, known bool, to, body string) (SMS, error) {
+func (m *Messaging) SendSMS(ctx context.Context, owner accounts.ID, from Number, known bool, to, body string) (SMS, error) {
 	if s, found, err := m.textMade(ctx, owner); found || err != nil {
 		return s, err
 	}

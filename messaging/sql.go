@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"parley/accounts"
 	"parley/chats"
 	"parley/db"
 )
@@ -16,7 +17,7 @@ const templateColumns = `id, account_id, sender_id, name, language, category, st
 	rejected_reason, synced_at, created_at, updated_at`
 
 // Sender reads a sender of the owner.
-func (m *Messaging) Sender(ctx context.Context, q db.Q, owner, id int64) (Sender, error) {
+func (m *Messaging) Sender(ctx context.Context, q db.Q, owner accounts.ID, id SenderID) (Sender, error) {
 	var s Sender
 	err := q.Get(ctx, &s, `SELECT `+senderColumns+` FROM wa_senders WHERE id = $1 AND account_id = $2`, id, owner)
 	if errors.Is(err, db.ErrNone) {
@@ -26,7 +27,7 @@ func (m *Messaging) Sender(ctx context.Context, q db.Q, owner, id int64) (Sender
 }
 
 // locked is Sender, and nobody else changes it until tx ends.
-func (m *Messaging) locked(ctx context.Context, tx *db.Tx, owner, id int64) (Sender, error) {
+func (m *Messaging) locked(ctx context.Context, tx *db.Tx, owner accounts.ID, id SenderID) (Sender, error) {
 	var s Sender
 	err := tx.Get(ctx, &s, `SELECT `+senderColumns+` FROM wa_senders WHERE id = $1 AND account_id = $2 {{lock}}`, id, owner)
 	if errors.Is(err, db.ErrNone) {
@@ -36,40 +37,40 @@ func (m *Messaging) locked(ctx context.Context, tx *db.Tx, owner, id int64) (Sen
 }
 
 // Senders reads the owner's senders by id.
-func (m *Messaging) Senders(ctx context.Context, q db.Q, owner int64) ([]Sender, error) {
+func (m *Messaging) Senders(ctx context.Context, q db.Q, owner accounts.ID) ([]Sender, error) {
 	all := []Sender{}
 	err := q.Select(ctx, &all, `SELECT `+senderColumns+` FROM wa_senders WHERE account_id = $1 ORDER BY id`, owner)
 	return all, err
 }
 
 // Templates reads a sender's templates by id.
-func (m *Messaging) Templates(ctx context.Context, q db.Q, sender int64) ([]Template, error) {
+func (m *Messaging) Templates(ctx context.Context, q db.Q, sender SenderID) ([]Template, error) {
 	all := []Template{}
 	err := q.Select(ctx, &all, `SELECT `+templateColumns+` FROM wa_templates WHERE sender_id = $1 ORDER BY id`, sender)
 	return all, err
 }
 
-func (m *Messaging) template(ctx context.Context, q db.Q, sender, id int64) (t Template, err error) {
+func (m *Messaging) template(ctx context.Context, q db.Q, sender SenderID, id TemplateID) (t Template, err error) {
 	err = q.Get(ctx, &t, `SELECT `+templateColumns+` FROM wa_templates WHERE id = $1 AND sender_id = $2`, id, sender)
 	return t, err
 }
 
 // TemplateOf reads a template of the owner.
-func (m *Messaging) TemplateOf(ctx context.Context, q db.Q, owner, id int64) (t Template, err error) {
+func (m *Messaging) TemplateOf(ctx context.Context, q db.Q, owner accounts.ID, id TemplateID) (t Template, err error) {
 	err = q.Get(ctx, &t, `SELECT `+templateColumns+` FROM wa_templates WHERE id = $1 AND account_id = $2`, id, owner)
 	return t, err
 }
 
 // contact is a customer as one sender knows them. The phone number is one way to know them, not who they are.
 type contact struct {
-	ID         int64   `db:"id"`
-	SenderID   int64   `db:"sender_id"`
-	Phone      *string `db:"phone_number"`
-	PlatformID *string `db:"platform_id"`
-	Name       *string `db:"name"`
-	TalkID     *int64  `db:"conversation_id"`
-	EndsAt     db.Time `db:"window_ends_at"`
-	CustomerAt db.Time `db:"customer_at"`
+	ID         int64     `db:"id"`
+	SenderID   SenderID  `db:"sender_id"`
+	Phone      *string   `db:"phone_number"`
+	PlatformID *string   `db:"platform_id"`
+	Name       *string   `db:"name"`
+	TalkID     *chats.ID `db:"conversation_id"`
+	EndsAt     db.Time   `db:"window_ends_at"`
+	CustomerAt db.Time   `db:"customer_at"`
 }
 
 const contactColumns = `id, sender_id, phone_number, platform_id, name, conversation_id, window_ends_at, customer_at`
@@ -82,7 +83,7 @@ type Peer struct {
 
 // contactOf finds what a sender knows of a customer; the zero contact when nothing. The identifier goes before the
 // number, which may change hands.
-func contactOf(ctx context.Context, q db.Q, sender int64, p Peer) (c contact, err error) {
+func contactOf(ctx context.Context, q db.Q, sender SenderID, p Peer) (c contact, err error) {
 	err = q.Get(ctx, &c, `SELECT `+contactColumns+` FROM wa_contacts WHERE sender_id = $1 AND
 		(platform_id = $2 AND $2 <> '' OR phone_number = $3 AND $3 <> '' AND (platform_id IS NULL OR $2 = ''))
 		ORDER BY CASE WHEN platform_id = $2 THEN 0 ELSE 1 END LIMIT 1`, sender, p.ID, p.Phone)
@@ -93,7 +94,7 @@ func contactOf(ctx context.Context, q db.Q, sender int64, p Peer) (c contact, er
 }
 
 // contactIn finds the customer of a conversation.
-func contactIn(ctx context.Context, q db.Q, talk int64) (c contact, err error) {
+func contactIn(ctx context.Context, q db.Q, talk chats.ID) (c contact, err error) {
 	err = q.Get(ctx, &c, `SELECT `+contactColumns+` FROM wa_contacts WHERE conversation_id = $1`, talk)
 	if errors.Is(err, db.ErrNone) {
 		err = nil
@@ -157,9 +158,9 @@ func orEmpty(s *string) string {
 // Message is one WhatsApp message in either direction.
 type Message struct {
 	ID         int64          `db:"id"`
-	Owner      int64          `db:"account_id"`
-	SenderID   int64          `db:"sender_id"`
-	TalkID     *int64         `db:"conversation_id"`
+	Owner      accounts.ID    `db:"account_id"`
+	SenderID   SenderID       `db:"sender_id"`
+	TalkID     *chats.ID      `db:"conversation_id"`
 	EntryID    *int64         `db:"entry_id"`     // of the conversation's history
 	Phone      string         `db:"phone_number"` // empty when the platform hides it
 	PlatformID string         `db:"platform_id"`  // of the customer; empty when unknown

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"parley/accounts"
 	"parley/db"
 	"parley/fault"
 )
@@ -48,7 +49,7 @@ func (m *Messaging) SyncSender(ctx context.Context, s Sender, now time.Time) err
 }
 
 // SyncTemplatesOf does it for one sender on request and answers its templates.
-func (m *Messaging) SyncTemplatesOf(ctx context.Context, owner, sender int64) ([]Template, error) {
+func (m *Messaging) SyncTemplatesOf(ctx context.Context, owner accounts.ID, sender SenderID) ([]Template, error) {
 	s, err := m.Sender(ctx, m.DB, owner, sender)
 	if err != nil {
 		return nil, err
@@ -98,7 +99,7 @@ type NewTemplate struct {
 
 // CreateTemplate stores a pending template and hands it to the platform; one the platform cannot take now stays without
 // an identifier until a later sync finds it.
-func (m *Messaging) CreateTemplate(ctx context.Context, owner, sender int64, n NewTemplate) (Template, error) {
+func (m *Messaging) CreateTemplate(ctx context.Context, owner accounts.ID, sender SenderID, n NewTemplate) (Template, error) {
 	s, err := m.Sender(ctx, m.DB, owner, sender)
 	if err != nil {
 		return Template{}, err

@@ -132,7 +132,7 @@ func oneOf(values ...string) func(string) bool {
 
 // Search lists what is on offer.
 func (c Carrier) Search(ctx context.Context, owner accounts.ID, country, contains string) ([]numbers.Offer, error) {
-	if fault, err := c.TakeFault(ctx, int64(owner), CarrierFault, oneOf("search_fails")); fault != "" || err != nil {
+	if fault, err := c.TakeFault(ctx, owner, CarrierFault, oneOf("search_fails")); fault != "" || err != nil {
 		return nil, errors.Join(errors.New("the simulated carrier does not answer"), err)
 	}
 	var all []Item
@@ -157,7 +157,7 @@ func (c Carrier) Offer(ctx context.Context, _ accounts.ID, number string) (numbe
 
 // Order sells a number. The crash faults end the process here.
 func (c Carrier) Order(ctx context.Context, o numbers.Order) (string, error) {
-	fault, err := c.TakeFault(ctx, int64(o.Owner), CarrierFault, oneOf("order_fails", "crash_before_order", "crash_after_order"))
+	fault, err := c.TakeFault(ctx, o.Owner, CarrierFault, oneOf("order_fails", "crash_before_order", "crash_after_order"))
 	if err != nil {
 		return "", err
 	}
@@ -183,7 +183,7 @@ func (c Carrier) Order(ctx context.Context, o numbers.Order) (string, error) {
 
 // Release puts a number back on offer.
 func (c Carrier) Release(ctx context.Context, l numbers.Leaving) error {
-	if fault, err := c.TakeFault(ctx, int64(l.Owner), CarrierFault, oneOf("release_fails")); fault != "" || err != nil {
+	if fault, err := c.TakeFault(ctx, l.Owner, CarrierFault, oneOf("release_fails")); fault != "" || err != nil {
 		return errors.Join(errors.New("the simulated carrier did not release the number"), err)
 	}
 	if l.Type != numbers.Dedicated {
@@ -350,7 +350,7 @@ type Held struct {
 }
 
 // Payments lists what the payment platform holds, oldest first.
-func (s *Sim) Payments(ctx context.Context, account int64) (h Held, err error) {
+func (s *Sim) Payments(ctx context.Context, account accounts.ID) (h Held, err error) {
 	h = Held{[]Charged{}, []Subscribed{}, []Charged{}}
 	if err := s.db.Select(ctx, &h.Charges, `SELECT ref, amount, status FROM sim_charges WHERE account_id = $1 ORDER BY id`,
 		account); err != nil {

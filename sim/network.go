@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"parley/accounts"
 	"parley/db"
 	"parley/lines"
 	"parley/lines/media"
@@ -116,7 +117,7 @@ type Phone struct {
 }
 
 // SetPhone says what happens when a number is called.
-func (s *Sim) SetPhone(ctx context.Context, account int64, p Phone) error {
+func (s *Sim) SetPhone(ctx context.Context, account accounts.ID, p Phone) error {
 	_, err := s.db.Exec(ctx, `INSERT INTO sim_phones (account_id, phone_number, behaviour, ring_ms, script, greeting) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (phone_number) DO UPDATE SET behaviour = excluded.behaviour, ring_ms = excluded.ring_ms, script = excluded.script, greeting = excluded.greeting`,
 		account, p.Number, p.Behaviour, p.RingMS, p.Script, p.Greeting)
@@ -136,7 +137,7 @@ func (s *Sim) Phone(ctx context.Context, number string) (Phone, error) {
 }
 
 // Phones lists the numbers with an entry.
-func (s *Sim) Phones(ctx context.Context, account int64) ([]Phone, error) {
+func (s *Sim) Phones(ctx context.Context, account accounts.ID) ([]Phone, error) {
 	all := []Phone{}
 	err := s.db.Select(ctx, &all,
 		`SELECT phone_number, behaviour, ring_ms, script, greeting FROM sim_phones WHERE account_id = $1 ORDER BY phone_number`, account)

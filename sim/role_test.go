@@ -3,7 +3,6 @@ package sim_test
 import (
 	"testing"
 
-	"go.uber.org/goleak"
 	"parley/accounts"
 	"parley/db"
 	"parley/db/dbtest"
@@ -11,6 +10,8 @@ import (
 	"parley/messaging"
 	"parley/providers/providertest"
 	"parley/sim"
+
+	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -39,11 +40,11 @@ func TestRoles(t *testing.T) {
 		t.Run("payments", func(t *testing.T) { providertest.Payments(t, v.Payments, payer, poor) })
 		t.Run("texter", func(t *testing.T) { providertest.Texter(t, v.Texter, "+14155550123") })
 		t.Run("gateway", func(t *testing.T) {
-			joined, err := v.Joiner.Join(t.Context(), messaging.Joining{Owner: int64(payer), Phone: "+14155550123"})
+			joined, err := v.Joiner.Join(t.Context(), messaging.Joining{Owner: payer, Phone: "+14155550123"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			sender := messaging.Sender{ID: 1, Owner: int64(payer), CarrierRef: joined.Ref}
+			sender := messaging.Sender{ID: 1, Owner: payer, CarrierRef: joined.Ref}
 			ready := messaging.Template{Name: "ready", Language: "en", Category: "utility", Body: "Hi {{1}}."}
 			if ready.CarrierRef, err = v.Gateway.Submit(t.Context(), sender, ready); err != nil {
 				t.Fatal(err)

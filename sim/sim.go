@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 
+	"parley/accounts"
 	"parley/db"
 	"parley/fault"
 	"parley/jobs"
@@ -43,7 +44,7 @@ const (
 )
 
 // SetFault makes the next n operations of a kind fail in the way value names; "ok" ends it.
-func (s *Sim) SetFault(ctx context.Context, account int64, kind, value string, n int64) error {
+func (s *Sim) SetFault(ctx context.Context, account accounts.ID, kind, value string, n int64) error {
 	if value == "ok" {
 		n = 0
 	}
@@ -53,7 +54,7 @@ func (s *Sim) SetFault(ctx context.Context, account int64, kind, value string, n
 }
 
 // TakeFault uses up one failure of a kind, if its value is among those that concern the caller; empty = none.
-func (s *Sim) TakeFault(ctx context.Context, account int64, kind string, concerns func(value string) bool) (string, error) {
+func (s *Sim) TakeFault(ctx context.Context, account accounts.ID, kind string, concerns func(value string) bool) (string, error) {
 	var value string
 	err := s.db.Get(ctx, &value, `SELECT value FROM sim_faults WHERE account_id = $1 AND kind = $2 AND remaining > 0`, account, kind)
 	if errors.Is(err, db.ErrNone) || err == nil && !concerns(value) {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"parley/accounts"
+	"parley/assistants"
 	"parley/db"
 	"parley/fault"
 	"parley/jobs"
@@ -19,7 +21,7 @@ import (
 
 type platformSender struct {
 	Ref         string                 `db:"ref"`
-	Account     int64                  `db:"account_id"`
+	Account     accounts.ID            `db:"account_id"`
 	Phone       string                 `db:"phone_number"`
 	DisplayName string                 `db:"display_name"`
 	Status      messaging.SenderStatus `db:"status"`
@@ -58,7 +60,7 @@ const (
 
 // NewSender is a sender that appears at the platform.
 type NewSender struct {
-	AssistantID *int64
+	AssistantID *assistants.ID
 	messaging.SenderState
 }
 
@@ -66,7 +68,7 @@ type NewSender struct {
 const CarrierName = "simulator"
 
 // AddSender makes a sender at the platform and attaches it to the account.
-func (s *Sim) AddSender(ctx context.Context, account int64, n NewSender) (messaging.Sender, error) {
+func (s *Sim) AddSender(ctx context.Context, account accounts.ID, n NewSender) (messaging.Sender, error) {
 	var made messaging.Sender
 	err := s.db.Do(ctx, func(tx *db.Tx) error {
 		ref, err := addSender(ctx, tx, account, n.SenderState)
@@ -81,7 +83,7 @@ func (s *Sim) AddSender(ctx context.Context, account int64, n NewSender) (messag
 	return made, err
 }
 
-func addSender(ctx context.Context, q db.Q, account int64, n messaging.SenderState) (ref string, err error) {
+func addSender(ctx context.Context, q db.Q, account accounts.ID, n messaging.SenderState) (ref string, err error) {
 	ref = "sim_" + uuid.NewString()
 	_, err = q.Exec(ctx, `INSERT INTO sim_senders (`+senderColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 		ref, account, n.Phone, n.DisplayName, n.Status, n.Quality, n.Limit, n.LimitKnown)
@@ -89,7 +91,7 @@ func addSender(ctx context.Context, q db.Q, account int64, n messaging.SenderSta
 }
 
 // ChangeSender changes the platform's side of a sender; sync makes it seen at once.
-func (s *Sim) ChangeSender(ctx context.Context, account, id int64, change func(*messaging.SenderState),
+func (s *Sim) ChangeSender(ctx context.Context, account accounts.ID, id messaging.SenderID, change func(*messaging.SenderState),
 	sync bool) (messaging.Sender, error) {
 	ours, err := s.messaging().Sender(ctx, s.db, account, id)
 	if err != nil {
@@ -119,7 +121,8 @@ func (s *Sim) ChangeSender(ctx context.Context, account, id int64, change func(*
 }
 
 // AddTemplate makes a template at the platform. One that is not synced is known to us only by its text.
-func (s *Sim) AddTemplate(ctx context.Context, account, sender int64, t messaging.TemplateState, synced bool) (messaging.Template, error) {
+func (s *Sim) AddTemplate(ctx context.Context, account accounts.ID, sender messaging.SenderID, t messaging.TemplateState,
+	synced bool) (messaging.Template, error) {
 	ours, err := s.messaging().Sender(ctx, s.db, account, sender)
 	if err != nil {
 		return messaging.Template{}, NotFound()
@@ -145,7 +148,7 @@ func insertTemplate(ctx context.Context, q db.Q, sender string, t messaging.Temp
 }
 
 // ChangeTemplate changes the platform's side of a template.
-func (s *Sim) ChangeTemplate(ctx context.Context, account, id int64, change func(*messaging.TemplateState),
+func (s *Sim) ChangeTemplate(ctx context.Context, account accounts.ID, id messaging.TemplateID, change func(*messaging.TemplateState),
 	sync bool) (messaging.Template, error) {
 	ours, err := s.messaging().TemplateOf(ctx, s.db, account, id)
 	if err != nil {
@@ -327,7 +330,7 @@ type Shown struct {
 }
 
 // Messages lists what a customer's phone shows, oldest first.
-func (s *Sim) Messages(ctx context.Context, account, sender int64, phone string) ([]Shown, error) {
+func (s *Sim) Messages(ctx context.Context, account accounts.ID, sender messaging.SenderID, phone string) ([]Shown, error) {
 	all := []Shown{}
 	err := s.db.Select(ctx, &all,
 		`SELECT sid, direction, text, template, status, at FROM sim_messages WHERE account_id = $1 AND ($2 = 0 OR sender_id = $2) AND ($3 = '' OR phone_number = $3) ORDER BY id`, account, sender, phone)
@@ -335,7 +338,7 @@ func (s *Sim) Messages(ctx context.Context, account, sender int64, phone string)
 }
 
 // Write has a customer write to a sender, through the path of a real callback.
-func (s *Sim) Write(ctx context.Context, account int64, in messaging.Incoming) (id string, err error) {
+func (s *Sim) Write(ctx context.Context, account accounts.ID, in messaging.Incoming) (id string, err error) {
 	if _, err := s.messaging().Sender(ctx, s.db, account, in.SenderID); err != nil {
 		return "", NotFound()
 	}
@@ -355,7 +358,7 @@ const kindDelivery = "sim.delivery"
 
 // delivery is a callback of the platform.
 type delivery struct {
-	Sender    int64                    `json:"sender"`
+	Sender    messaging.SenderID       `json:"sender"`
 	SID       string                   `json:"sid"`
 	Ref       string                   `json:"ref"` // what the sending side called the message
 	Status    messaging.DeliveryStatus `json:"status"`
@@ -368,8 +371,8 @@ func (s *Sim) report(ctx context.Context, q db.Q, d delivery, later time.Duratio
 }
 
 // SetStatus has the platform report a status of a message, which it has reported sent before.
-func (s *Sim) SetStatus(ctx context.Context, account int64, sid string, status messaging.DeliveryStatus, code, text string) error {
-	var sender int64
+func (s *Sim) SetStatus(ctx context.Context, account accounts.ID, sid string, status messaging.DeliveryStatus, code, text string) error {
+	var sender messaging.SenderID
 	err := s.db.Get(ctx, &sender, `SELECT sender_id FROM sim_messages WHERE account_id = $1 AND sid = $2 AND direction = 'outbound'`,
 		account, sid)
 	if errors.Is(err, db.ErrNone) {

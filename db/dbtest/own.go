@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -85,7 +86,8 @@ func (s *Server) control(args ...string) error {
 	return runIn(s.dir, as, filepath.Join(bin, "pg_ctl"), append([]string{"-D", filepath.Join(s.dir, "data")}, args...)...)
 }
 
-// signal goes to the postmaster, which then starts no more of them, and to its children.
+// signal goes to the postmaster, which then starts no more of them, and to its children. It returns when those that are to
+// stop stand still: the kernel tells a process when it next runs.
 func (s *Server) signal(sig syscall.Signal) error {
 	b, err := os.ReadFile(filepath.Join(s.dir, "data", "postmaster.pid"))
 	if errors.Is(err, os.ErrNotExist) {
@@ -102,18 +104,38 @@ func (s *Server) signal(sig syscall.Signal) error {
 	if err := syscall.Kill(master, sig); err != nil {
 		return err
 	}
+	for sig == syscall.SIGSTOP && !stands(first) {
+		runtime.Gosched()
+	}
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	for _, stat := range stats {
-		b, err := os.ReadFile(stat)
-		if err != nil {
-			continue // it has ended
+		pid := strings.Split(stat, "/")[2]
+		if _, parent := status(pid); parent != first {
+			continue
 		}
-		f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:])) // state, parent, …
-		if pid, _ := strconv.Atoi(strings.Split(stat, "/")[2]); f[1] == first {
-			_ = syscall.Kill(pid, sig) // it may have ended
+		n, _ := strconv.Atoi(pid)
+		_ = syscall.Kill(n, sig) // it may have ended
+		for sig == syscall.SIGSTOP && !stands(pid) {
+			runtime.Gosched()
 		}
 	}
 	return err
+}
+
+// stands reports that a process is stopped or gone.
+func stands(pid string) bool {
+	state, _ := status(pid)
+	return state == "T" || state == ""
+}
+
+// status is the state and the parent of a process; empty when it has ended.
+func status(pid string) (state, parent string) {
+	b, err := os.ReadFile("/proc/" + pid + "/stat")
+	if err != nil {
+		return "", ""
+	}
+	f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+	return f[0], f[1]
 }
 
 // runIn runs a program of PostgreSQL's to its end.

@@ -213,7 +213,7 @@ func TestDoTriesAgainAfterADeadlock(t *testing.T) {
 	}
 	wg.Wait()
 	var sum int64
-	if err := d.Get(t.Context(), &sum, `SELECT CAST(sum(balance) AS BIGINT) FROM purse`); err != nil || sum != 4 || tries.Load() != 3 {
+	if err := d.Get(t.Context(), &sum, `SELECT CAST(sum(balance) AS BIGINT) FROM purse`); err != nil || sum != 4 || tries.Load() < 3 {
 		t.Error("sum", sum, "tries", tries.Load(), err)
 	}
 }

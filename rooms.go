@@ -7,6 +7,7 @@ package parley
 var May = []struct{ Room, Imports string }{
 	// Foundations: know nothing of customers.
 	{"fault", ""},
+	{"ids", ""}, // calls name campaigns, which import calls
 	{"value", "fault"},
 	{"safe", ""},
 	{"english", ""},
@@ -35,8 +36,8 @@ var May = []struct{ Room, Imports string }{
 	{"assistants", "foundations accounts catalog toolbox"},
 	{"mind", "foundations accounts agent assistants toolbox tools"},
 	{"calls", "foundations accounts assistants"},
-	{"billing", "foundations accounts calls"},
-	{"webhooks", "foundations accounts calls"},
+	{"billing", "foundations accounts assistants calls"},
+	{"webhooks", "foundations accounts assistants calls"},
 	{"chats", "foundations accounts assistants agent mind toolbox tools"},
 	{"numbers", "foundations accounts"},
 	{"messaging", "foundations accounts assistants chats numbers"},

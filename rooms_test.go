@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-const foundations = "fault value safe english sentences placeholders assets ssrf db once jobs blobs events audio"
+const foundations = "fault ids value safe english sentences placeholders assets ssrf db once jobs blobs events audio"
 
 // TestRooms fails on an import that May does not allow, and on one that it allows and nobody uses. Test files and test
 // helpers may import what they need.

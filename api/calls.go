@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"time"
 
+	"parley/assistants"
 	"parley/calls"
+	"parley/campaigns"
 	"parley/fault"
 	"parley/switchboard"
 	"parley/value"
@@ -144,8 +146,9 @@ func (a *API) makeCall(ctx context.Context, in *makeCallIn) (madeCall, error) {
 }
 
 func (a *API) listCalls(ctx context.Context, in *callsIn) (wire.Page[callOut], error) {
-	f := calls.Filter{Status: calls.Status(in.Status.V), Type: calls.Type(in.Type.V), Phone: in.PhoneNumber, CampaignID: in.CampaignID.V,
-		From: day(in.DateFrom.V), To: day(in.DateTo.V)}
+	f := calls.Filter{Status: calls.Status(in.Status.V), Type: calls.Type(in.Type.V), Phone: in.PhoneNumber,
+		CampaignID: campaigns.ID(in.CampaignID.V),
+		From:       day(in.DateFrom.V), To: day(in.DateTo.V)}
 	if !f.To.IsZero() {
 		f.To = f.To.AddDate(0, 0, 1)
 	}
@@ -169,15 +172,15 @@ func (a *API) listCalls(ctx context.Context, in *callsIn) (wire.Page[callOut], e
 }
 
 // assistantOfCalls is the id a filter means; 0 when it means nobody. Calls outlive their assistant, so ids are not looked up.
-func (a *API) assistantOfCalls(ctx context.Context, ref value.Ref) (int64, error) {
+func (a *API) assistantOfCalls(ctx context.Context, ref value.Ref) (assistants.ID, error) {
 	if ref.UUID == "" {
-		return ref.ID, nil
+		return assistants.ID(ref.ID), nil
 	}
 	x, err := a.Assistants.Get(ctx, a.DB, owner(ctx), ref)
 	if fault.Is(err, fault.NotFound) {
 		return 0, nil
 	}
-	return int64(x.ID), err
+	return x.ID, err
 }
 
 func day(s string) time.Time {
@@ -199,12 +202,12 @@ func (a *API) getCall(ctx context.Context, in *callRef) (callOut, error) {
 
 // showCalls are call objects with the answers their webhooks got.
 func (a *API) showCalls(ctx context.Context, list []calls.Call) ([]callOut, error) {
-	ids := each(list, func(c calls.Call) int64 { return int64(c.ID) })
+	ids := each(list, func(c calls.Call) calls.ID { return c.ID })
 	answers, err := a.Webhooks.Results(ctx, a.DB, owner(ctx), ids)
 	now := time.Now()
 	return each(list, func(c calls.Call) callOut {
 		out := a.showCall(ctx, c, now)
-		if answer, ok := answers[out.ID]; ok {
+		if answer, ok := answers[c.ID]; ok {
 			out.WebhookResponse = answer
 		}
 		return out
@@ -216,7 +219,8 @@ func (a *API) showCall(ctx context.Context, c calls.Call, now time.Time) callOut
 		AssistantPhone: c.AssistantPhone, ClientPhone: c.ClientPhone, Status: c.Status, Transcript: c.Transcript(), Variables: c.Variables.V,
 		Evaluation: c.Evaluation.V, WebhookResponse: json.RawMessage(`null`), CarrierCost: c.CarrierCost, TotalCost: c.TotalCost(),
 		AnsweredBy: c.AnsweredBy, CreatedAt: value.DateTime(c.CreatedAt.Time()), UpdatedAt: value.DateTime(c.UpdatedAt.Time()), UUID: c.UUID,
-		AssistantID: (*int64)(c.AssistantID), CampaignID: c.CampaignID, LeadID: c.LeadID, EndedReason: c.Reason, EndedBy: c.EndedBy,
+		AssistantID: (*int64)(c.AssistantID), CampaignID: (*int64)(c.CampaignID), LeadID: (*int64)(c.LeadID), EndedReason: c.Reason,
+		EndedBy:        c.EndedBy,
 		InputVariables: c.InputVariables.V, AnsweredAt: timeOrNull(c.AnsweredAt.Time()), EndedAt: timeOrNull(c.EndedAt.Time()), AICost: c.AICost,
 		Currency: c.Currency, TranscriptEntries: transcriptEntries(c), EvaluationFields: c.EvaluationFields()}
 	if c.Recording != nil {

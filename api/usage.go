@@ -52,15 +52,16 @@ func (a *API) usage(ctx context.Context, in *usageIn) (usageOut, error) {
 	var ids []int64
 	for _, r := range rows {
 		if r.Assistant != nil {
-			ids = append(ids, *r.Assistant)
+			ids = append(ids, int64(*r.Assistant))
 		}
 	}
 	names, err := a.Assistants.Names(ctx, a.DB, owner(ctx), ids)
 	out := usageOut{Unit: unit, Currency: a.Billing.Currency}
 	for _, r := range rows {
-		line := usageLine{Day: text(r.Day), AssistantID: r.Assistant, Kind: text(r.Kind), Count: r.Count, Amount: r.Amount, Cost: r.Money}
+		line := usageLine{Day: text(r.Day), AssistantID: (*int64)(r.Assistant), Kind: text(r.Kind),
+			Count: r.Count, Amount: r.Amount, Cost: r.Money}
 		if r.Assistant != nil {
-			line.Assistant = text(names[*r.Assistant])
+			line.Assistant = text(names[int64(*r.Assistant)])
 		}
 		out.Data = append(out.Data, line)
 	}

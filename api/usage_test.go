@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"parley/api/apitest"
+	"parley/assistants"
 	"parley/billing"
 	"parley/db"
 )
@@ -25,7 +26,7 @@ func TestUsage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		desk := int64(1)
+		desk := assistants.ID(1)
 		err = s.DB.Do(t.Context(), func(tx *db.Tx) error {
 			for _, ref := range []string{"chat:1", "chat:2"} {
 				if _, err := s.App.Billing.Charge(t.Context(), tx, acc.ID, ref, billing.Item{Kind: billing.ChatMessage, Money: 1e6, Assistant: &desk}); err != nil {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"parley/assistants"
+	"parley/calls"
+	"parley/chats"
 	"parley/fault"
 	"parley/value"
 	"parley/webhooks"
@@ -76,24 +78,24 @@ func (a *API) deliveries(ctx context.Context, in *deliveriesIn) (wire.CursorPage
 
 // deliveryFilter reads the filters.
 func (a *API) deliveryFilter(ctx context.Context, in *deliveriesIn) (webhooks.Filter, error) {
-	call, err := idOf(in.CallID.V, func(ref value.Ref) (int64, error) {
+	call, err := idOf(in.CallID.V, func(ref value.Ref) (calls.ID, error) {
 		c, err := a.Calls.Get(ctx, a.DB, owner(ctx), ref)
-		return int64(c.ID), err
+		return c.ID, err
 	})
 	if err != nil {
 		return webhooks.Filter{}, err
 	}
-	chat, err := idOf(in.ConversationID.V, func(ref value.Ref) (int64, error) {
+	chat, err := idOf(in.ConversationID.V, func(ref value.Ref) (chats.ID, error) {
 		c, err := a.Chats.Get(ctx, a.DB, owner(ctx), ref)
-		return int64(c.ID), err
+		return c.ID, err
 	})
 	return webhooks.Filter{Event: in.Event.V, Status: in.Status.V, CallID: call, ConversationID: chat}, err
 }
 
 // idOf is the id that a reference means; one that nothing has when its uuid is unknown.
-func idOf(ref value.Ref, find func(value.Ref) (int64, error)) (int64, error) {
+func idOf[T ~int64](ref value.Ref, find func(value.Ref) (T, error)) (T, error) {
 	if ref.UUID == "" {
-		return ref.ID, nil
+		return T(ref.ID), nil
 	}
 	id, err := find(ref)
 	if fault.Is(err, fault.NotFound) {
@@ -156,10 +158,10 @@ func (a *API) tryWebhook(ctx context.Context, in *tryWebhookIn) (triedWebhook, e
 	switch x := in.found; in.Kind {
 	case "post_call":
 		e.Name, e.URL, e.Payload = webhooks.CallCompleted, value.Or(x.WebhookURL, ""),
-			webhooks.SampleCall(webhooks.CallCompleted, int64(x.ID), x.UUID, now)
+			webhooks.SampleCall(webhooks.CallCompleted, x.ID, x.UUID, now)
 	case "inbound":
 		e.Name, e.URL, e.Payload = webhooks.InboundCallCompleted, x.InboundWebhookURL,
-			webhooks.SampleCall(webhooks.InboundCallCompleted, int64(x.ID), x.UUID, now)
+			webhooks.SampleCall(webhooks.InboundCallCompleted, x.ID, x.UUID, now)
 	default:
 		e.Name, e.URL, e.Payload = webhooks.ConversationEnded, value.Or(x.ConversationEndedWebhookURL, ""),
 			webhooks.SampleConversation(x.UUID, now)

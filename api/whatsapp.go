@@ -355,6 +355,6 @@ func (a *API) receiptsSecret(ctx context.Context, in *senderRef) (secretOut, err
 	if err != nil {
 		return secretOut{}, err
 	}
-	secret, err := a.Webhooks.Secret(ctx, a.DB, webhooks.SenderScope(int64(s.ID)))
+	secret, err := a.Webhooks.Secret(ctx, a.DB, webhooks.SenderScope(s.ID))
 	return secretOut{secret}, err
 }

@@ -60,11 +60,11 @@ func (h *App) phones() numbers.Policy {
 // callNumbers are the numbers as the switchboard needs them.
 type callNumbers struct{ h *App }
 
-func (n callNumbers) Called(ctx context.Context, q db.Q, trunk int64, called string) (switchboard.Number, bool, error) {
+func (n callNumbers) Called(ctx context.Context, q db.Q, trunk numbers.ID, called string) (switchboard.Number, bool, error) {
 	var x numbers.Number
 	var err error
 	if trunk != 0 {
-		x, err = n.h.Numbers.Line(ctx, q, numbers.ID(trunk))
+		x, err = n.h.Numbers.Line(ctx, q, trunk)
 	} else {
 		x, err = n.h.Numbers.Bought(ctx, q, called)
 	}
@@ -83,9 +83,9 @@ func (n callNumbers) anyTrunk(ctx context.Context, q db.Q, called string) (switc
 	return found(n.h.Numbers.Line(ctx, q, numbers.ID(all[0].ID)))
 }
 
-func (n callNumbers) Caller(ctx context.Context, q db.Q, owner accounts.ID, preferred int64) (switchboard.Number, bool, error) {
+func (n callNumbers) Caller(ctx context.Context, q db.Q, owner accounts.ID, preferred numbers.ID) (switchboard.Number, bool, error) {
 	if preferred != 0 {
-		if x, ok, err := found(n.h.Numbers.Get(ctx, q, owner, numbers.ID(preferred))); ok || err != nil {
+		if x, ok, err := found(n.h.Numbers.Get(ctx, q, owner, preferred)); ok || err != nil {
 			return x, ok, err
 		}
 	}
@@ -104,9 +104,9 @@ func found(x numbers.Number, err error) (switchboard.Number, bool, error) {
 	if errors.Is(err, numbers.ErrNotFound) {
 		return switchboard.Number{}, false, nil
 	}
-	n := switchboard.Number{ID: int64(x.ID), Owner: x.Owner, Phone: x.Number}
+	n := switchboard.Number{ID: x.ID, Owner: x.Owner, Phone: x.Number}
 	if x.Type == numbers.SIP {
-		n.TrunkID = int64(x.ID)
+		n.TrunkID = x.ID
 	}
 	return n, err == nil, err
 }

@@ -12,6 +12,7 @@ import (
 	"parley/db"
 	"parley/fault"
 	"parley/jobs"
+	"parley/numbers"
 	"parley/switchboard"
 	"parley/value"
 )
@@ -34,7 +35,7 @@ type campaignWorld struct{ h *App }
 func (w campaignWorld) Place(ctx context.Context, tx *db.Tx, a campaigns.Attempt) (int64, error) {
 	call, err := w.h.Switchboard.Place(ctx, tx, switchboard.Order{
 		Owner: accounts.ID(a.Owner), Assistant: value.Ref{ID: a.AssistantID}, Phone: a.Phone, Variables: a.Variables,
-		CampaignID: int64(a.CampaignID), CampaignName: a.Name, LeadID: int64(a.LeadID), DialNo: a.DialNo, NumberID: a.NumberID,
+		CampaignID: a.CampaignID, CampaignName: a.Name, LeadID: a.LeadID, DialNo: a.DialNo, NumberID: numbers.ID(a.NumberID),
 	})
 	return int64(call.ID), refusedPlace(err)
 }
@@ -61,13 +62,13 @@ func refusedPlace(err error) error {
 
 // Live counts the campaign's calls that go on.
 func (w campaignWorld) Live(ctx context.Context, q db.Q, id campaigns.ID) (int, error) {
-	ids, err := w.h.Calls.LiveOfCampaign(ctx, q, int64(id))
+	ids, err := w.h.Calls.LiveOfCampaign(ctx, q, id)
 	return len(ids), err
 }
 
 // Placing counts the campaign's calls of which nothing has been heard yet.
 func (w campaignWorld) Placing(ctx context.Context, q db.Q, id campaigns.ID) (int, error) {
-	return w.h.Calls.PlacingOfCampaign(ctx, q, int64(id))
+	return w.h.Calls.PlacingOfCampaign(ctx, q, id)
 }
 
 // Room is what the account's ceiling leaves to outbound calls once the inbound reserve is kept free.
@@ -93,7 +94,7 @@ func (w campaignWorld) MostCampaigns(ctx context.Context, tx *db.Tx, owner int64
 
 // HangUp ends a stopped campaign's calls.
 func (w campaignWorld) HangUp(ctx context.Context, id campaigns.ID) error {
-	ids, err := w.h.Calls.LiveOfCampaign(ctx, w.h.DB, int64(id))
+	ids, err := w.h.Calls.LiveOfCampaign(ctx, w.h.DB, id)
 	if err != nil {
 		return err
 	}
@@ -111,7 +112,7 @@ func (w campaignWorld) ForCampaign(ctx context.Context, q db.Q, owner int64, ref
 	if err != nil {
 		return campaigns.Assistant{}, err
 	}
-	_, canCall, err := callNumbers(w).Caller(ctx, q, accounts.ID(owner), value.Or(a.PhoneNumberID, 0))
+	_, canCall, err := callNumbers(w).Caller(ctx, q, accounts.ID(owner), numbers.ID(value.Or(a.PhoneNumberID, 0)))
 	out := campaigns.Assistant{ID: int64(a.ID), Outbound: a.Type == assistants.Outbound, Paused: a.Paused, CanCall: canCall}
 	for _, item := range a.PostCallSchema {
 		if item.Type == "bool" {

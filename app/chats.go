@@ -90,9 +90,8 @@ func (h *App) chatMoney() chats.Money {
 			return h.Billing.Afford(ctx, q, owner, price)
 		},
 		Charge: func(ctx context.Context, tx *db.Tx, talk chats.Conversation, entry int64) (value.Money, error) {
-			on := int64(talk.Assistant)
 			bill, err := h.Billing.Charge(ctx, tx, talk.Owner, fmt.Sprintf("chat:%d", entry),
-				billing.Item{Kind: billing.ChatMessage, Money: price, Assistant: &on})
+				billing.Item{Kind: billing.ChatMessage, Money: price, Assistant: &talk.Assistant})
 			return bill.Money, err
 		},
 	}

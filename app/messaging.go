@@ -23,7 +23,7 @@ func (l ledger) Hold(ctx context.Context, tx *db.Tx, owner accounts.ID, ref stri
 }
 
 func (l ledger) Settle(ctx context.Context, tx *db.Tx, owner accounts.ID, ref, kind string, price int64, assistant *assistants.ID) error {
-	_, err := l.Billing.Settle(ctx, tx, owner, ref, billing.Item{Kind: kind, Money: value.Money(price), Assistant: (*int64)(assistant)})
+	_, err := l.Billing.Settle(ctx, tx, owner, ref, billing.Item{Kind: kind, Money: value.Money(price), Assistant: assistant})
 	return err
 }
 
@@ -84,5 +84,5 @@ func (h *App) reportReceipt(ctx context.Context, tx *db.Tx, r messaging.Receipt)
 		body.ProviderAt = value.At(*r.Provider)
 	}
 	return h.Webhooks.Add(ctx, tx, webhooks.Event{Owner: m.Owner, Name: webhooks.MessageStatus, URL: r.Sender.ReceiptsURL,
-		ConversationID: int64(r.Talk.ID), MessageID: m.ID, SenderID: int64(r.Sender.ID), Payload: body})
+		ConversationID: r.Talk.ID, MessageID: m.ID, SenderID: r.Sender.ID, Payload: body})
 }

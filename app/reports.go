@@ -14,7 +14,7 @@ import (
 // reportEnding queues the webhook of a conversation that ended.
 func (h *App) reportEnding(ctx context.Context, tx *db.Tx, e chats.Ending) error {
 	return h.Webhooks.Add(ctx, tx, webhooks.Event{Owner: e.Owner, Name: webhooks.ConversationEnded, URL: e.URL,
-		ConversationID: int64(e.ID), Payload: endingBody(e)})
+		ConversationID: e.ID, Payload: endingBody(e)})
 }
 
 func endingBody(e chats.Ending) webhooks.Conversation {

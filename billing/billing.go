@@ -9,6 +9,7 @@ import (
 	"errors"
 
 	"parley/accounts"
+	"parley/assistants"
 	"parley/db"
 	"parley/fault"
 	"parley/value"
@@ -146,7 +147,7 @@ type entry struct {
 	Ref       string
 	Amount    value.Money
 	Money     value.Money
-	Assistant *int64
+	Assistant *assistants.ID
 	Note      string
 }
 

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"parley/accounts"
+	"parley/assistants"
 	"parley/billing"
 	"parley/db"
 	"parley/db/dbtest"
@@ -145,7 +146,7 @@ func TestTenantPaysCredits(t *testing.T) {
 //
 // Contract: 16.2
 func TestItems(t *testing.T) {
-	id := int64(7)
+	id := assistants.ID(7)
 	for _, c := range []struct{ got, want billing.Item }{
 		{billing.AITime(1, &id), billing.Item{Kind: "call_ai", Seconds: 30, Assistant: &id}},
 		{billing.AITime(31, nil), billing.Item{Kind: "call_ai", Seconds: 31}},
@@ -332,7 +333,7 @@ func TestUsage(t *testing.T) {
 			if err := d.AdvanceTo(ctx, first); err != nil {
 				t.Fatal(err)
 			}
-			assistant := int64(3)
+			assistant := assistants.ID(3)
 			for day := range 3 {
 				for i, owner := range []bank{b, stranger} {
 					owner.do(t, func(tx *db.Tx) error {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"parley/accounts"
+	"parley/assistants"
 	"parley/calls"
 	"parley/db"
 	"parley/value"
@@ -15,12 +16,12 @@ import (
 const leastSeconds = 30
 
 // AITime is the item of the seconds, rounded up, that an assistant was active in an answered call.
-func AITime(seconds int64, assistant *int64) Item {
+func AITime(seconds int64, assistant *assistants.ID) Item {
 	return Item{Kind: CallAI, Seconds: max(seconds, leastSeconds), Assistant: assistant}
 }
 
 // Carriage is the item of one leg: each started minute from its answer at a rate.
-func Carriage(rate value.Money, seconds int64, assistant *int64) Item {
+func Carriage(rate value.Money, seconds int64, assistant *assistants.ID) Item {
 	return Item{Kind: CallCarrier, Money: rate * value.Money(minutes(seconds)), Assistant: assistant}
 }
 
@@ -94,7 +95,7 @@ func (b *Billing) ChargeCall(ctx context.Context, tx *db.Tx, c calls.Call) (ai, 
 	if !c.Answered() {
 		return 0, 0, b.Release(ctx, tx, c.Owner, callRef(c))
 	}
-	who := (*int64)(c.AssistantID)
+	who := c.AssistantID
 	talk, line := AITime(c.AISeconds, who), Carriage(b.carrierRate(c), c.Seconds, who)
 	bill, err := b.Settle(ctx, tx, c.Owner, callRef(c), talk, line)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"parley/accounts"
+	"parley/assistants"
 	"parley/db"
 	"parley/value"
 )
@@ -22,7 +23,7 @@ type Item struct {
 	Kind      string
 	Money     value.Money
 	Seconds   int64 // of AI time
-	Assistant *int64
+	Assistant *assistants.ID
 	Note      string
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"parley/accounts"
+	"parley/assistants"
 	"parley/db"
 	"parley/value"
 )
@@ -24,18 +25,18 @@ const (
 
 // Usage is what was spent on one day, on one assistant or on one kind of thing; refunds are taken off.
 type Usage struct {
-	Day       string      // YYYY-MM-DD; empty unless grouped by day
-	Assistant *int64      // nil: none, or not grouped by assistant
-	Kind      string      // empty unless grouped by kind
-	Count     int64       // charges
-	Amount    value.Money // in the account's unit
-	Money     value.Money // in currency
+	Day       string         // YYYY-MM-DD; empty unless grouped by day
+	Assistant *assistants.ID // nil: none, or not grouped by assistant
+	Kind      string         // empty unless grouped by kind
+	Count     int64          // charges
+	Amount    value.Money    // in the account's unit
+	Money     value.Money    // in currency
 }
 
 // Key is the value the line is grouped by.
 func (u Usage) Key() string {
 	if u.Assistant != nil {
-		return strconv.FormatInt(*u.Assistant, 10)
+		return strconv.FormatInt(int64(*u.Assistant), 10)
 	}
 	return u.Day + u.Kind
 }
@@ -47,7 +48,7 @@ func (b *Billing) Usage(ctx context.Context, q db.Q, owner accounts.ID, first, l
 	key := map[Group]string{ByDay: `created_at / ` + strconv.Itoa(dayMicros), ByAssistant: `nullif(assistant_id, 0)`, ByKind: `type`}[by]
 	var rows []struct {
 		Day       *int64
-		Assistant *int64
+		Assistant *assistants.ID
 		Kind      *string
 		Count     int64
 		Amount    value.Money
@@ -85,15 +86,15 @@ func WriteCSV(w io.Writer, by Group, unit, currency string, rows []Usage) error 
 
 // Entry is a line of the ledger.
 type Entry struct {
-	ID        int64       `db:"id"`
-	Entry     string      `db:"entry"` // charge, refund or credit
-	Kind      string      `db:"kind"`
-	Ref       string      `db:"ref"`
-	Amount    value.Money `db:"amount"` // what it adds to the balance
-	Money     value.Money `db:"money"`
-	Assistant *int64      `db:"assistant_id"`
-	Note      *string     `db:"note"`
-	CreatedAt db.Time     `db:"created_at"`
+	ID        int64          `db:"id"`
+	Entry     string         `db:"entry"` // charge, refund or credit
+	Kind      string         `db:"kind"`
+	Ref       string         `db:"ref"`
+	Amount    value.Money    `db:"amount"` // what it adds to the balance
+	Money     value.Money    `db:"money"`
+	Assistant *assistants.ID `db:"assistant_id"`
+	Note      *string        `db:"note"`
+	CreatedAt db.Time        `db:"created_at"`
 }
 
 // Entries lists the ledger from the newest line before an id on (0 = the very newest).

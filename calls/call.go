@@ -12,6 +12,7 @@ import (
 	"parley/assistants"
 	"parley/db"
 	"parley/fault"
+	"parley/ids"
 	"parley/value"
 )
 
@@ -86,11 +87,11 @@ type Call struct {
 	AssistantName  string                 `db:"assistant_name"`
 	AssistantPhone *string                `db:"assistant_phone"`
 	ClientPhone    *string                `db:"client_phone"`
-	NumberID       *int64                 `db:"number_id"`
-	TrunkID        *int64                 `db:"trunk_id"`
-	CampaignID     *int64                 `db:"campaign_id"`
+	NumberID       *ids.Number            `db:"number_id"`
+	TrunkID        *ids.Number            `db:"trunk_id"`
+	CampaignID     *ids.Campaign          `db:"campaign_id"`
 	CampaignName   *string                `db:"campaign_name"`
-	LeadID         *int64                 `db:"lead_id"`
+	LeadID         *ids.Lead              `db:"lead_id"`
 	DialNo         *int64                 `db:"dial_no"`
 	SignalID       *string                `db:"signal_id"`
 	RequestID      *string                `db:"request_id"`

@@ -9,6 +9,7 @@ import (
 	"parley/assistants"
 	"parley/db"
 	"parley/fault"
+	"parley/ids"
 	"parley/value"
 )
 
@@ -235,7 +236,7 @@ func (c *Calls) Stops(ctx context.Context, q db.Q, node string) (map[ID]Reason, 
 }
 
 // LiveOfCampaign are the ids of a campaign's calls that go on.
-func (c *Calls) LiveOfCampaign(ctx context.Context, q db.Q, campaign int64) ([]ID, error) {
+func (c *Calls) LiveOfCampaign(ctx context.Context, q db.Q, campaign ids.Campaign) ([]ID, error) {
 	var ids []ID
 	err := q.Select(ctx, &ids, `SELECT id FROM calls WHERE campaign_id = $1 AND status IN ('initiated', 'ringing', 'in-progress') ORDER BY id`,
 		campaign)
@@ -243,7 +244,7 @@ func (c *Calls) LiveOfCampaign(ctx context.Context, q db.Q, campaign int64) ([]I
 }
 
 // PlacingOfCampaign counts a campaign's calls of which the far end has not been heard yet.
-func (c *Calls) PlacingOfCampaign(ctx context.Context, q db.Q, campaign int64) (int, error) {
+func (c *Calls) PlacingOfCampaign(ctx context.Context, q db.Q, campaign ids.Campaign) (int, error) {
 	var n int
 	err := q.Get(ctx, &n, `SELECT count(*) FROM calls WHERE campaign_id = $1 AND status = 'initiated'`, campaign)
 	return n, err

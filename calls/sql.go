@@ -12,6 +12,7 @@ import (
 	"parley/accounts"
 	"parley/assistants"
 	"parley/db"
+	"parley/ids"
 	"parley/value"
 )
 
@@ -23,11 +24,12 @@ type NewCall struct {
 	AssistantName  string
 	AssistantPhone string // empty = null
 	ClientPhone    string // empty = null
-	NumberID       int64
-	TrunkID        int64
-	CampaignID     int64
+	NumberID       ids.Number
+	TrunkID        ids.Number
+	CampaignID     ids.Campaign
 	CampaignName   string
-	LeadID, DialNo int64
+	LeadID         ids.Lead
+	DialNo         int64
 	SignalID       string
 	RequestID      string
 	Snapshot       Snapshot
@@ -131,8 +133,8 @@ type Filter struct {
 	Status      Status
 	Type        Type
 	Phone       string // the client's number contains its digits
-	AssistantID int64
-	CampaignID  int64
+	AssistantID assistants.ID
+	CampaignID  ids.Campaign
 	From, To    time.Time // created at or after From, before To
 }
 

@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"parley/db"
+	"parley/ids"
 	"parley/value"
 )
 
 // ID names a campaign.
-type ID int64
+type ID = ids.Campaign
 
 // Status of a campaign (contract 14.3).
 type Status string
@@ -83,7 +84,7 @@ type Counts struct {
 }
 
 // LeadID names a lead or a secondary contact.
-type LeadID int64
+type LeadID = ids.Lead
 
 // LeadStatus is the state of a lead (contract 14.4).
 type LeadStatus string

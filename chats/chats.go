@@ -11,13 +11,14 @@ import (
 	"parley/assistants"
 	"parley/db"
 	"parley/fault"
+	"parley/ids"
 	"parley/jobs"
 	"parley/mind"
 	"parley/value"
 )
 
 // ID names a conversation inside the platform; customers mostly see its uuid.
-type ID int64
+type ID = ids.Conversation
 
 // The types of conversation.
 const (

@@ -70,7 +70,7 @@ func (l ledger) Hold(ctx context.Context, tx *db.Tx, owner accounts.ID, ref stri
 }
 
 func (l ledger) Settle(ctx context.Context, tx *db.Tx, owner accounts.ID, ref, kind string, price int64, assistant *assistants.ID) error {
-	_, err := l.Billing.Settle(ctx, tx, owner, ref, billing.Item{Kind: kind, Money: value.Money(price), Assistant: (*int64)(assistant)})
+	_, err := l.Billing.Settle(ctx, tx, owner, ref, billing.Item{Kind: kind, Money: value.Money(price), Assistant: assistant})
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"parley/accounts"
 	"parley/assistants"
 	"parley/db"
+	"parley/ids"
 )
 
 // SenderStatus is what the messaging platform says of a sender.
@@ -44,7 +45,7 @@ func (s SenderStatus) Label() string {
 }
 
 // SenderID names a sender.
-type SenderID int64
+type SenderID = ids.Sender
 
 // TemplateID names a template.
 type TemplateID int64

@@ -8,13 +8,14 @@ import (
 
 	"parley/accounts"
 	"parley/db"
+	"parley/ids"
 	"parley/jobs"
 	"parley/ssrf"
 	"parley/value"
 )
 
 // ID names a number. A trunk has the id of its number.
-type ID int64
+type ID = ids.Number
 
 // Type says where a number comes from.
 type Type string

@@ -29,6 +29,7 @@ import (
 	"parley/lines"
 	"parley/lines/linetest"
 	"parley/mind"
+	"parley/numbers"
 	"parley/recordings"
 	"parley/value"
 	"parley/voice"
@@ -207,7 +208,7 @@ func parallel(n int64) accounts.Terms {
 	return accounts.Terms{Plan: &accounts.Overrides{ParallelPerAccount: value.Some(n)}}
 }
 
-func (l *lab) Called(_ context.Context, _ db.Q, _ int64, to string) (Number, bool, error) {
+func (l *lab) Called(_ context.Context, _ db.Q, _ numbers.ID, to string) (Number, bool, error) {
 	switch to {
 	case deskNumber:
 		return Number{ID: numberID, Owner: l.owner, Phone: deskNumber}, true, nil
@@ -217,7 +218,7 @@ func (l *lab) Called(_ context.Context, _ db.Q, _ int64, to string) (Number, boo
 	return Number{}, false, nil
 }
 
-func (l *lab) Caller(_ context.Context, _ db.Q, owner accounts.ID, preferred int64) (Number, bool, error) {
+func (l *lab) Caller(_ context.Context, _ db.Q, owner accounts.ID, preferred numbers.ID) (Number, bool, error) {
 	return Number{ID: preferred, Owner: owner, Phone: deskNumber}, preferred != 0, nil
 }
 

@@ -10,10 +10,12 @@ import (
 	"parley/accounts"
 	"parley/assistants"
 	"parley/calls"
+	"parley/campaigns"
 	"parley/db"
 	"parley/fault"
 	"parley/jobs"
 	"parley/lines"
+	"parley/numbers"
 	"parley/safe"
 	"parley/value"
 )
@@ -27,11 +29,11 @@ type Order struct {
 	RequestID string
 
 	// Of a campaign.
-	CampaignID   int64
+	CampaignID   campaigns.ID
 	CampaignName string
-	LeadID       int64
+	LeadID       campaigns.LeadID
 	DialNo       int64
-	NumberID     int64 // caller number; 0 = the assistant's choice
+	NumberID     numbers.ID // caller number; 0 = the assistant's choice
 }
 
 var e164 = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
@@ -141,7 +143,7 @@ func (s *Switchboard) orderable(ctx context.Context, q db.Q, o Order) (a assista
 	}
 	preferred := o.NumberID
 	if preferred == 0 {
-		preferred = value.Or(a.PhoneNumberID, 0)
+		preferred = numbers.ID(value.Or(a.PhoneNumberID, 0))
 	}
 	n, ok, err := s.Numbers.Caller(ctx, q, o.Owner, preferred)
 	if err != nil {
@@ -253,7 +255,7 @@ func (s *Switchboard) place(l *live, a assistants.Assistant) {
 	rang := false
 	to := lines.Destination{To: *call.ClientPhone, From: *call.AssistantPhone, RingFor: seconds(a.RingingTime)}
 	if call.TrunkID != nil {
-		to.TrunkID = *call.TrunkID
+		to.TrunkID = int64(*call.TrunkID)
 	}
 	leg, err := s.Dialer.Dial(l.ctx, to, func(code int) {
 		if code >= 180 && !rang {

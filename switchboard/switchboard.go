@@ -30,19 +30,19 @@ import (
 
 // Number is a phone number as far as calls are concerned with it.
 type Number struct {
-	ID      int64
+	ID      numbers.ID
 	Owner   accounts.ID
-	Phone   string // E.164, or the extension of a trunk
-	TrunkID int64  // 0 = a number at the installation's carrier
+	Phone   string     // E.164, or the extension of a trunk
+	TrunkID numbers.ID // 0 = a number at the installation's carrier
 }
 
 // Numbers knows the numbers of the installation.
 type Numbers interface {
 	// Called finds the number that an inbound call was for; ok is false when there is none.
-	Called(ctx context.Context, q db.Q, trunk int64, called string) (n Number, ok bool, err error)
+	Called(ctx context.Context, q db.Q, trunk numbers.ID, called string) (n Number, ok bool, err error)
 	// Caller chooses the number an outbound call leaves from: the preferred one (0 = none), the account's oldest callable
 	// one, the installation's default line. ok is false when there is none.
-	Caller(ctx context.Context, q db.Q, owner accounts.ID, preferred int64) (n Number, ok bool, err error)
+	Caller(ctx context.Context, q db.Q, owner accounts.ID, preferred numbers.ID) (n Number, ok bool, err error)
 }
 
 // Billing sets money aside for a call, and takes what it cost.

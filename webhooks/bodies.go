@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"parley/assistants"
 	"parley/value"
 	"time"
 )
@@ -117,12 +118,12 @@ type StatusSender struct {
 var sample = value.Scalars{{Name: "status", Value: true}, {Name: "summary", Value: "This is a test."}}
 
 // SampleCall is a made-up call body for trying a receiver.
-func SampleCall(event string, assistant int64, uuid string, now time.Time) Call {
+func SampleCall(event string, assistant assistants.ID, uuid string, now time.Time) Call {
 	customer, number, none := "+491701234567", "+4930123456", value.Opt[string]{Set: true, Null: true}
 	return Call{CustomerPhone: &customer, AssistantPhone: &number, Duration: 34, Status: "completed",
 		ExtractedVariables: sample,
 		Transcript:         "Assistant: Hello, how can I help?\nCustomer: This is a test.", RecordingURL: &none,
-		CreatedAt: value.At(now.Add(-time.Minute)), FinishedAt: value.At(now), Event: event, Type: "inbound", AssistantID: assistant,
+		CreatedAt: value.At(now.Add(-time.Minute)), FinishedAt: value.At(now), Event: event, Type: "inbound", AssistantID: int64(assistant),
 		AssistantUUID: uuid,
 		UUID:          "00000000-0000-4000-8000-000000000000", AnsweredBy: "human", EndedReason: "customer_hangup",
 		FormattedTranscript: "AI: Hello, how can I help?\nCustomer: This is a test.", TranscriptEntries: []TranscriptEntry{}, Test: true}

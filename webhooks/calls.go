@@ -12,7 +12,7 @@ import (
 func OfCall(c calls.Call, home string) (out []Event) {
 	hook, completed := c.Snapshot.V.Webhook, c.Status == calls.Completed
 	add := func(name, url string) {
-		e := Event{Owner: c.Owner, Name: name, URL: url, CallID: int64(c.ID), Payload: bodyOf(c, name, home)}
+		e := Event{Owner: c.Owner, Name: name, URL: url, CallID: c.ID, Payload: bodyOf(c, name, home)}
 		if c.RequestID != nil {
 			e.RequestID = *c.RequestID
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"parley/calls"
 	"parley/db"
 	"parley/db/dbtest"
 	"parley/jobs"
@@ -44,7 +45,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 			l := newLabOf(t, dbtest.Open(t, url), func(d *db.DB) *jobs.Runner { return jobs.NewRunner(d, jobs.Poll(50*time.Millisecond)) })
 			const all = 200
 			for i := range all {
-				l.add(Event{Name: CallCompleted, CallID: int64(i + 1), Payload: i})
+				l.add(Event{Name: CallCompleted, CallID: calls.ID(i + 1), Payload: i})
 			}
 			half, killed := make(chan struct{}), make(chan struct{})
 			l.mu.Lock() // requests come from another process

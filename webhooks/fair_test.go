@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"parley/calls"
 	"parley/db"
 	"parley/db/dbtest"
 )
@@ -31,13 +32,13 @@ func TestDeadReceiverDelaysNobody(t *testing.T) {
 	}))
 	defer dead.Close()
 	for i := range 40 {
-		l.add(Event{Name: CallCompleted, CallID: int64(i + 1), URL: dead.URL, Payload: 1})
+		l.add(Event{Name: CallCompleted, CallID: calls.ID(i + 1), URL: dead.URL, Payload: 1})
 	}
 	var wg sync.WaitGroup
 	wg.Add(10)
 	l.answer = func(int, *http.Request) (int, string) { wg.Done(); return 200, "" }
 	for i := range 10 {
-		l.add(Event{Name: CallCompleted, CallID: int64(100 + i), Payload: 1})
+		l.add(Event{Name: CallCompleted, CallID: calls.ID(100 + i), Payload: 1})
 	}
 	wg.Wait() // all of the living receiver, while the dead one holds its requests
 	for range perHost {
@@ -80,7 +81,7 @@ func TestHungHostsOfOneAccount(t *testing.T) {
 	defer hung.Close()
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	for i := range hosts {
-		l.add(Event{Name: CallCompleted, CallID: int64(i + 1), URL: fmt.Sprintf("http://127.0.1.%d:%s/", i+1, port), Payload: 1})
+		l.add(Event{Name: CallCompleted, CallID: calls.ID(i + 1), URL: fmt.Sprintf("http://127.0.1.%d:%s/", i+1, port), Payload: 1})
 	}
 	seen := map[string]bool{}
 	for range perAccount {
@@ -121,7 +122,7 @@ func TestTwoNodesSendOnce(t *testing.T) {
 		if i%2 == 1 {
 			from = b
 		}
-		from.add(Event{Name: CallCompleted, CallID: int64(i + 1), Payload: i, URL: a.srv.URL + "/hook"})
+		from.add(Event{Name: CallCompleted, CallID: calls.ID(i + 1), Payload: i, URL: a.srv.URL + "/hook"})
 	}
 	a.advance(0)
 	ids := map[string]int{}

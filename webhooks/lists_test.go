@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"parley/calls"
 	"parley/db"
 	"parley/db/dbtest"
 )
@@ -43,7 +44,7 @@ func TestListIndexes(t *testing.T) {
 				dbtest.ByIndex(t, d, x.index, `SELECT `+columns+from+` WHERE `+rest, args...)
 			}
 		}
-		query, args := results(1, []int64{1, 2, 3})
+		query, args := results(1, []calls.ID{1, 2, 3})
 		if plan := dbtest.Plan(t, d, query, args...); !strings.Contains(plan, "webhook_deliveries_call") {
 			t.Errorf("the answers about calls:\n%s", plan)
 		}

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"parley/accounts"
+	"parley/calls"
 	"parley/db"
 	"parley/fault"
+	"parley/ids"
 )
 
 // Delivery is an event on its way to one receiver.
@@ -21,8 +23,8 @@ type Delivery struct {
 	URL            string
 	Status         string // pending, succeeded, failed
 	Body           string
-	CallID         int64
-	ConversationID int64
+	CallID         calls.ID
+	ConversationID ids.Conversation
 	Test           bool
 	Replayed       bool
 	Tried          int // requests made so far
@@ -44,23 +46,23 @@ type Attempt struct {
 }
 
 type row struct {
-	ID           int64   `db:"id"`
-	Owner        int64   `db:"account_id"`
-	WebhookID    string  `db:"webhook_id"`
-	Event        string  `db:"event"`
-	URL          string  `db:"url"`
-	Scope        string  `db:"secret_scope"`
-	Body         string  `db:"body"`
-	Call         *int64  `db:"call_id"`
-	Conversation *int64  `db:"conversation_id"`
-	RequestID    string  `db:"request_id"`
-	Test         bool    `db:"is_test"`
-	Replayed     bool    `db:"is_replay"`
-	Status       string  `db:"status"`
-	Tried        int     `db:"tried"`
-	Failures     int     `db:"failures"`
-	NextAt       db.Time `db:"next_at"`
-	CreatedAt    db.Time `db:"created_at"`
+	ID           int64             `db:"id"`
+	Owner        accounts.ID       `db:"account_id"`
+	WebhookID    string            `db:"webhook_id"`
+	Event        string            `db:"event"`
+	URL          string            `db:"url"`
+	Scope        string            `db:"secret_scope"`
+	Body         string            `db:"body"`
+	Call         *calls.ID         `db:"call_id"`
+	Conversation *ids.Conversation `db:"conversation_id"`
+	RequestID    string            `db:"request_id"`
+	Test         bool              `db:"is_test"`
+	Replayed     bool              `db:"is_replay"`
+	Status       string            `db:"status"`
+	Tried        int               `db:"tried"`
+	Failures     int               `db:"failures"`
+	NextAt       db.Time           `db:"next_at"`
+	CreatedAt    db.Time           `db:"created_at"`
 }
 
 const columns = `d.id, d.account_id, d.webhook_id, d.event, d.url, d.secret_scope, d.body, d.call_id, d.conversation_id, d.request_id,
@@ -73,7 +75,7 @@ const head = `NOT EXISTS (SELECT 1 FROM webhook_deliveries e WHERE e.stream = d.
 const from = ` FROM webhook_deliveries d`
 
 func (r row) delivery() Delivery {
-	d := Delivery{ID: r.ID, Owner: accounts.ID(r.Owner), WebhookID: r.WebhookID, Event: r.Event, URL: r.URL, Status: r.Status, Body: r.Body,
+	d := Delivery{ID: r.ID, Owner: r.Owner, WebhookID: r.WebhookID, Event: r.Event, URL: r.URL, Status: r.Status, Body: r.Body,
 		Test: r.Test, Replayed: r.Replayed, Tried: r.Tried, NextAt: r.NextAt.Time(), CreatedAt: r.CreatedAt.Time(),
 		scope: r.Scope, requestID: r.RequestID, failures: r.Failures}
 	if r.Call != nil {
@@ -221,8 +223,9 @@ func (s *Webhooks) Replay(ctx context.Context, owner accounts.ID, id int64) erro
 
 // Filter narrows the log. Zero fields take everything.
 type Filter struct {
-	Event, Status          string
-	CallID, ConversationID int64
+	Event, Status  string
+	CallID         calls.ID
+	ConversationID ids.Conversation
 }
 
 // Place is a position in the log: entries before (older than) or after an id.
@@ -319,14 +322,14 @@ func (s *Webhooks) loadAttempts(ctx context.Context, list []Delivery) error {
 
 // Results are the receivers' answers by call: of the post-call webhook, or of the inbound one where there is no other.
 // A call is missing while nothing is settled.
-func (s *Webhooks) Results(ctx context.Context, q db.Q, owner accounts.ID, calls []int64) (map[int64]json.RawMessage, error) {
+func (s *Webhooks) Results(ctx context.Context, q db.Q, owner accounts.ID, of []calls.ID) (map[calls.ID]json.RawMessage, error) {
 	var rows []struct {
-		Call   int64  `db:"call_id"`
-		Result string `db:"result"`
+		Call   calls.ID `db:"call_id"`
+		Result string   `db:"result"`
 	}
-	query, args := results(owner, calls)
+	query, args := results(owner, of)
 	err := q.Select(ctx, &rows, query, args...)
-	out := make(map[int64]json.RawMessage, len(rows))
+	out := make(map[calls.ID]json.RawMessage, len(rows))
 	for _, r := range rows {
 		out[r.Call] = json.RawMessage(r.Result)
 	}
@@ -334,8 +337,8 @@ func (s *Webhooks) Results(ctx context.Context, q db.Q, owner accounts.ID, calls
 }
 
 // results is the query of what receivers answered about calls. account_id + 0: by the index of calls, not by that of accounts.
-func results(owner accounts.ID, calls []int64) (string, []any) {
-	in, args := db.In(2, calls)
+func results(owner accounts.ID, of []calls.ID) (string, []any) {
+	in, args := db.In(2, of)
 	return `SELECT call_id, result FROM webhook_deliveries
 		WHERE call_id IN ` + in + ` AND account_id + 0 = $1 AND result IS NOT NULL AND NOT is_test
 		ORDER BY CASE event WHEN 'call.completed' THEN 1 ELSE 0 END, id`, append([]any{int64(owner)}, args...)

@@ -13,8 +13,10 @@ import (
 	"time"
 
 	"parley/accounts"
+	"parley/calls"
 	"parley/db"
 	"parley/fault"
+	"parley/ids"
 	"parley/jobs"
 	"parley/ssrf"
 	"parley/value"
@@ -37,11 +39,11 @@ type Event struct {
 
 	RequestID string // what caused it; empty = the request that ctx carries
 
-	CallID         int64 // of call events
-	ConversationID int64 // of conversation and message events
-	MessageID      int64 // of message events: their order is per message
-	SenderID       int64 // of message events: whose secret signs; 0 = the account's
-	Test           bool  // made up, for trying a receiver
+	CallID         calls.ID         // of call events
+	ConversationID ids.Conversation // of conversation and message events
+	MessageID      int64            // of message events: their order is per message
+	SenderID       ids.Sender       // of message events: whose secret signs; 0 = the account's
+	Test           bool             // made up, for trying a receiver
 }
 
 // stream is what must arrive in order: the events of one resource at one receiver.
@@ -75,7 +77,7 @@ func (e Event) scope() string {
 func AccountScope(owner accounts.ID) string { return fmt.Sprintf("account:%d", owner) }
 
 // SenderScope names the secret of a WhatsApp sender.
-func SenderScope(id int64) string { return fmt.Sprintf("sender:%d", id) }
+func SenderScope(id ids.Sender) string { return fmt.Sprintf("sender:%d", id) }
 
 // Sealer encrypts what must not stand readable in the database.
 type Sealer interface {
@@ -172,7 +174,7 @@ func hostOf(raw string) (string, error) {
 	return strings.ToLower(u.Host), nil
 }
 
-func number(n int64) *int64 {
+func number[T ~int64](n T) *T {
 	if n == 0 {
 		return nil
 	}

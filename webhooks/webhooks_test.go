@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"parley/calls"
 	"parley/db"
 	"parley/db/dbtest"
 	"parley/jobs"
@@ -208,7 +209,7 @@ func TestDelivery(t *testing.T) {
 		if d.Status != "succeeded" || len(d.Attempts) != 1 || d.Attempts[0].Status != 200 || d.Attempts[0].Response != `{"ok":true}` || !d.NextAt.IsZero() {
 			t.Errorf("%+v", d)
 		}
-		results, err := l.room.Results(t.Context(), l.d, 1, []int64{7, 8})
+		results, err := l.room.Results(t.Context(), l.d, 1, []calls.ID{7, 8})
 		if err != nil || len(results) != 1 || string(results[7]) != `{"ok":true}` {
 			t.Error(results, err)
 		}
@@ -252,7 +253,7 @@ func TestRetries(t *testing.T) {
 				t.Fatalf("after %v: %d requests", l.d.Now().Sub(start), n)
 			}
 		}
-		if r, err := l.room.Results(t.Context(), l.d, 1, []int64{7}); err != nil || len(r) != 0 {
+		if r, err := l.room.Results(t.Context(), l.d, 1, []calls.ID{7}); err != nil || len(r) != 0 {
 			t.Error("an answer before the last try:", r, err)
 		}
 		l.advance(24 * time.Hour)
@@ -272,7 +273,7 @@ func TestRetries(t *testing.T) {
 				t.Errorf("try %d: %v", i+1, r.Header)
 			}
 		}
-		r, err := l.room.Results(t.Context(), l.d, 1, []int64{7})
+		r, err := l.room.Results(t.Context(), l.d, 1, []calls.ID{7})
 		if err != nil || string(r[7]) != `{"status":503,"error":"the receiver answered 503"}` {
 			t.Error(string(r[7]), err)
 		}
@@ -371,7 +372,7 @@ func TestRefusedAddressIsNotTriedAgain(t *testing.T) {
 		if len(l.requests()) != 0 || d.Status != "failed" || len(d.Attempts) != 1 || d.Attempts[0].Error != "address not allowed" || d.Attempts[0].Status != 0 {
 			t.Errorf("%+v", d)
 		}
-		r, err := l.room.Results(t.Context(), l.d, 1, []int64{3})
+		r, err := l.room.Results(t.Context(), l.d, 1, []calls.ID{3})
 		if err != nil || string(r[3]) != `{"status":0,"error":"address not allowed"}` {
 			t.Error(string(r[3]), err)
 		}
@@ -451,7 +452,7 @@ func TestAnswersAreKeptUpTo64k(t *testing.T) {
 		return 200, []string{strings.Repeat("é", 40_000), "a\x00b\xff", `[1]`, ""}[n-1]
 	}
 	for i := range 4 {
-		l.add(Event{Name: CallCompleted, CallID: int64(i + 1), Payload: 1})
+		l.add(Event{Name: CallCompleted, CallID: calls.ID(i + 1), Payload: 1})
 		l.advance(0)
 	}
 	list := l.log()
@@ -462,7 +463,7 @@ func TestAnswersAreKeptUpTo64k(t *testing.T) {
 	if r := list[1].Attempts[0].Response; r != "a\uFFFDb\uFFFD" {
 		t.Errorf("%q", r)
 	}
-	results, err := l.room.Results(t.Context(), l.d, 1, []int64{1, 2, 3, 4})
+	results, err := l.room.Results(t.Context(), l.d, 1, []calls.ID{1, 2, 3, 4})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 
 // Embedder tests an embedder: a vector for each text, in order, all of one length, the same for the same text.
 func Embedder(t *testing.T, e knowledge.Embedder) {
-	if e.Model() == "" || e.Model() != e.Model() {
+	if first, again := e.Model(), e.Model(); first == "" || again != first {
 		t.Errorf("its vectors are kept apart by %q", e.Model())
 	}
 	texts := []string{"We open at nine.", "Der Laden öffnet um neun.", "A city bike is fifteen euros a day.", "We open at nine."}

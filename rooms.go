@@ -41,7 +41,7 @@ var May = []struct{ Room, Imports string }{
 	{"chats", "foundations accounts assistants agent mind toolbox tools"},
 	{"numbers", "foundations accounts"},
 	{"messaging", "foundations accounts assistants chats numbers"},
-	{"campaigns", "foundations calls"},
+	{"campaigns", "foundations accounts assistants calls"},
 
 	// What makes it talk.
 	{"lines", "foundations"},

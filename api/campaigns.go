@@ -56,7 +56,7 @@ type campaignSaved struct {
 }
 
 func (a *API) createCampaign(ctx context.Context, in *campaignIn) (campaignSaved, error) {
-	me := int64(owner(ctx))
+	me := owner(ctx)
 	c, err := a.Campaigns.Create(ctx, me, func(tx *db.Tx) (campaigns.Settings, error) {
 		return a.Campaigns.New(ctx, tx, me, in.Change, wire.Failed(ctx))
 	})
@@ -64,7 +64,7 @@ func (a *API) createCampaign(ctx context.Context, in *campaignIn) (campaignSaved
 }
 
 func (a *API) updateCampaign(ctx context.Context, in *campaignIn) (campaignSaved, error) {
-	me := int64(owner(ctx))
+	me := owner(ctx)
 	c, err := a.Campaigns.Update(ctx, me, campaigns.ID(in.ID), func(tx *db.Tx, s campaigns.Settings) (campaigns.Settings, error) {
 		return a.Campaigns.Changed(ctx, tx, me, in.Change, s, wire.Failed(ctx))
 	})
@@ -85,7 +85,7 @@ type campaignRef struct {
 }
 
 func (a *API) getCampaign(ctx context.Context, in *campaignRef) (data[campaignOut], error) {
-	c, err := a.Campaigns.Get(ctx, a.DB, int64(owner(ctx)), campaigns.ID(in.ID))
+	c, err := a.Campaigns.Get(ctx, a.DB, owner(ctx), campaigns.ID(in.ID))
 	if err != nil {
 		return data[campaignOut]{}, err
 	}
@@ -94,7 +94,7 @@ func (a *API) getCampaign(ctx context.Context, in *campaignRef) (data[campaignOu
 }
 
 func (a *API) listCampaigns(ctx context.Context, _ *struct{}) ([]campaignOut, error) {
-	all, err := a.Campaigns.List(ctx, a.DB, int64(owner(ctx)))
+	all, err := a.Campaigns.List(ctx, a.DB, owner(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ type campaignState struct {
 }
 
 func (a *API) switchCampaign(ctx context.Context, in *campaignSwitchIn) (campaignSwitched, error) {
-	me, id := int64(owner(ctx)), campaigns.ID(in.Campaign)
+	me, id := owner(ctx), campaigns.ID(in.Campaign)
 	if _, err := a.Campaigns.Get(ctx, a.DB, me, id); err != nil {
 		return campaignSwitched{}, err
 	}
@@ -144,5 +144,5 @@ func (a *API) switchCampaign(ctx context.Context, in *campaignSwitchIn) (campaig
 }
 
 func (a *API) deleteCampaign(ctx context.Context, in *campaignRef) (wire.Message, error) {
-	return wire.Message{Message: "The campaign was removed."}, a.Campaigns.Delete(ctx, int64(owner(ctx)), campaigns.ID(in.ID))
+	return wire.Message{Message: "The campaign was removed."}, a.Campaigns.Delete(ctx, owner(ctx), campaigns.ID(in.ID))
 }

@@ -44,7 +44,7 @@ func leadOf(l campaigns.Lead) leadOut {
 	out := leadOut{
 		ID: l.ID, Campaign: l.CampaignID, Phone: l.Phone, Variables: l.Variables.V, Status: l.Status,
 		CreatedAt: value.At(l.CreatedAt.Time()), UpdatedAt: value.At(l.UpdatedAt.Time()), In: leadCampaign{l.CampaignID, l.CampaignName},
-		Contacts: []contactOut{}, Attempts: l.Attempts, LastCall: l.LastCallID,
+		Contacts: []contactOut{}, Attempts: l.Attempts, LastCall: (*int64)(l.LastCallID),
 	}
 	if !l.DueAt.IsZero() {
 		out.Next = timeOrNull(l.DueAt.Time())
@@ -115,7 +115,7 @@ func (a *API) createLead(ctx context.Context, in *leadIn) (leadSaved, error) {
 	for _, k := range in.Contacts {
 		n.Contacts = append(n.Contacts, campaigns.Contact{Phone: k.Phone, Variables: value.Scalars(k.Variables)})
 	}
-	l, err := a.Campaigns.AddLead(ctx, int64(owner(ctx)), n)
+	l, err := a.Campaigns.AddLead(ctx, owner(ctx), n)
 	return leadSaved{"The lead was added.", leadOf(l)}, err
 }
 
@@ -131,7 +131,7 @@ type leadsIn struct {
 func (a *API) listLeads(ctx context.Context, in *leadsIn) (wire.Page[leadOut], error) {
 	f := campaigns.LeadFilter{Status: campaigns.LeadStatus(in.Status), Campaign: campaigns.ID(in.Campaign), Phone: digits(in.Phone)}
 	f.From, f.To = days(in.From, in.To)
-	all, total, err := a.Campaigns.Leads(ctx, a.DB, int64(owner(ctx)), f, int(in.PerPage), in.Offset())
+	all, total, err := a.Campaigns.Leads(ctx, a.DB, owner(ctx), f, int(in.PerPage), in.Offset())
 	if err != nil {
 		return wire.Page[leadOut]{}, err
 	}
@@ -167,7 +167,7 @@ type leadRef struct {
 }
 
 func (a *API) getLead(ctx context.Context, in *leadRef) (data[leadOut], error) {
-	l, err := a.Campaigns.Lead(ctx, a.DB, int64(owner(ctx)), campaigns.LeadID(in.ID))
+	l, err := a.Campaigns.Lead(ctx, a.DB, owner(ctx), campaigns.LeadID(in.ID))
 	return data[leadOut]{leadOf(l)}, err
 }
 
@@ -180,7 +180,7 @@ type leadChangeIn struct {
 }
 
 func (a *API) findLead(ctx context.Context, in *leadChangeIn) error {
-	_, err := a.Campaigns.Lead(ctx, a.DB, int64(owner(ctx)), campaigns.LeadID(in.ID))
+	_, err := a.Campaigns.Lead(ctx, a.DB, owner(ctx), campaigns.LeadID(in.ID))
 	return err
 }
 
@@ -194,12 +194,12 @@ func (a *API) updateLead(ctx context.Context, in *leadChangeIn) (leadSaved, erro
 		s := campaigns.LeadStatus(in.Status.V)
 		ch.Status = &s
 	}
-	l, err := a.Campaigns.UpdateLead(ctx, int64(owner(ctx)), campaigns.LeadID(in.ID), ch)
+	l, err := a.Campaigns.UpdateLead(ctx, owner(ctx), campaigns.LeadID(in.ID), ch)
 	return leadSaved{"The changes to the lead were saved.", leadOf(l)}, err
 }
 
 func (a *API) deleteLead(ctx context.Context, in *leadRef) (wire.Message, error) {
-	return wire.Message{Message: "The lead was removed."}, a.Campaigns.DeleteLead(ctx, int64(owner(ctx)), campaigns.LeadID(in.ID))
+	return wire.Message{Message: "The lead was removed."}, a.Campaigns.DeleteLead(ctx, owner(ctx), campaigns.LeadID(in.ID))
 }
 
 type importIn struct {
@@ -227,9 +227,9 @@ func (a *API) importLeads(ctx context.Context, in *importIn) (imported, error) {
 	defer f.Close()
 	sheet := campaigns.Sheet{Campaign: campaigns.ID(in.Campaign), Phone: in.Phone, Secondary: in.Secondary, Duplicates: in.Duplicates}
 	if in.Preview {
-		out, err := a.Campaigns.Preview(ctx, int64(owner(ctx)), f, sheet)
+		out, err := a.Campaigns.Preview(ctx, owner(ctx), f, sheet)
 		return imported{"Import preview", importData(out)}, err
 	}
-	out, err := a.Campaigns.Import(ctx, int64(owner(ctx)), f, sheet)
+	out, err := a.Campaigns.Import(ctx, owner(ctx), f, sheet)
 	return imported{"Import finished", importData(out)}, err
 }

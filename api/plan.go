@@ -48,7 +48,7 @@ type planUse struct{ campaigns, assistants, tools, live, placed int64 }
 
 func (a *API) used(ctx context.Context) (u planUse, err error) {
 	who := owner(ctx)
-	list, err := a.Campaigns.List(ctx, a.DB, int64(who))
+	list, err := a.Campaigns.List(ctx, a.DB, who)
 	if err != nil {
 		return u, err
 	}

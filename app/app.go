@@ -190,20 +190,20 @@ func (h *App) assistants(context.Context) error {
 		Numbers: h.numbersOf,
 		Tools:   h.Tools.Owned, Knowledgebases: h.Knowledge.Owned,
 		RunningCampaign: func(ctx context.Context, q db.Q, id assistants.ID) (bool, error) {
-			return h.Campaigns.Uses(ctx, q, int64(id))
+			return h.Campaigns.Uses(ctx, q, id)
 		},
 		Most: func(ctx context.Context, tx *db.Tx, owner accounts.ID) (*int64, error) {
 			plan, err := h.Accounts.LockPlan(ctx, tx, owner)
 			return plan.MaxAssistants, err
 		},
 		Deleted: func(ctx context.Context, tx *db.Tx, a assistants.Assistant) error {
-			if err := h.Campaigns.StopFor(ctx, tx, int64(a.ID), campaigns.StopAssistantDeleted); err != nil {
+			if err := h.Campaigns.StopFor(ctx, tx, a.ID, campaigns.StopAssistantDeleted); err != nil {
 				return err
 			}
 			return h.Messaging.DetachAssistant(ctx, tx, a.ID)
 		},
 		Paused: func(ctx context.Context, tx *db.Tx, a assistants.Assistant) error {
-			return h.Campaigns.StopFor(ctx, tx, int64(a.ID), campaigns.StopAssistantInactive)
+			return h.Campaigns.StopFor(ctx, tx, a.ID, campaigns.StopAssistantInactive)
 		},
 		Changed: func(_ accounts.ID, id assistants.ID) { h.Switchboard.Ready(id) },
 	})

@@ -21,7 +21,7 @@ import (
 func (h *App) calls(context.Context) error {
 	h.Calls = calls.New(h.DB, calls.Neighbours{
 		Blocked: func(ctx context.Context, tx *db.Tx, owner accounts.ID, phone string) error {
-			return h.Campaigns.Block(ctx, tx, int64(owner), phone)
+			return h.Campaigns.Block(ctx, tx, owner, phone)
 		},
 		Changed: func(one calls.Call) {
 			h.tell(one.Owner, "call", map[string]any{"id": one.ID, "uuid": one.UUID, "status": one.Status})

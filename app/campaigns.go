@@ -20,8 +20,8 @@ import (
 // campaigns: lists of people to call.
 func (h *App) campaigns(context.Context) error {
 	w := campaignWorld{h}
-	h.Campaigns = campaigns.New(h.DB, w, w, w, w, func(owner int64, id campaigns.ID) {
-		h.tell(accounts.ID(owner), "campaign", map[string]any{"id": id})
+	h.Campaigns = campaigns.New(h.DB, w, w, w, w, func(owner accounts.ID, id campaigns.ID) {
+		h.tell(owner, "campaign", map[string]any{"id": id})
 	})
 	h.on.Jobs.Pulse("campaigns.tick", time.Second, h.Campaigns.Tick)
 	h.on.Jobs.Also(jobs.Outside{Next: h.Campaigns.Next, Busy: h.Campaigns.Busy})
@@ -32,12 +32,12 @@ func (h *App) campaigns(context.Context) error {
 type campaignWorld struct{ h *App }
 
 // Place records a call of a lead and queues its dialling.
-func (w campaignWorld) Place(ctx context.Context, tx *db.Tx, a campaigns.Attempt) (int64, error) {
+func (w campaignWorld) Place(ctx context.Context, tx *db.Tx, a campaigns.Attempt) (calls.ID, error) {
 	call, err := w.h.Switchboard.Place(ctx, tx, switchboard.Order{
-		Owner: accounts.ID(a.Owner), Assistant: value.Ref{ID: a.AssistantID}, Phone: a.Phone, Variables: a.Variables,
-		CampaignID: a.CampaignID, CampaignName: a.Name, LeadID: a.LeadID, DialNo: a.DialNo, NumberID: numbers.ID(a.NumberID),
+		Owner: a.Owner, Assistant: value.Ref{ID: a.AssistantID}, Phone: a.Phone, Variables: a.Variables,
+		CampaignID: a.CampaignID, CampaignName: a.Name, LeadID: a.LeadID, DialNo: a.DialNo, NumberID: a.NumberID,
 	})
-	return int64(call.ID), refusedPlace(err)
+	return call.ID, refusedPlace(err)
 }
 
 // refusedPlace says in a campaign's terms why a call cannot be placed.
@@ -72,8 +72,8 @@ func (w campaignWorld) Placing(ctx context.Context, q db.Q, id campaigns.ID) (in
 }
 
 // Room is what the account's ceiling leaves to outbound calls once the inbound reserve is kept free.
-func (w campaignWorld) Room(ctx context.Context, tx *db.Tx, owner int64) (int, error) {
-	me := accounts.ID(owner)
+func (w campaignWorld) Room(ctx context.Context, tx *db.Tx, owner accounts.ID) (int, error) {
+	me := owner
 	plan, err := w.h.Accounts.LockPlan(ctx, tx, me)
 	if err != nil {
 		return 0, err
@@ -87,8 +87,8 @@ func (w campaignWorld) Room(ctx context.Context, tx *db.Tx, owner int64) (int, e
 }
 
 // MostCampaigns is the plan's limit.
-func (w campaignWorld) MostCampaigns(ctx context.Context, tx *db.Tx, owner int64) (*int64, error) {
-	plan, err := w.h.Accounts.LockPlan(ctx, tx, accounts.ID(owner))
+func (w campaignWorld) MostCampaigns(ctx context.Context, tx *db.Tx, owner accounts.ID) (*int64, error) {
+	plan, err := w.h.Accounts.LockPlan(ctx, tx, owner)
 	return plan.MaxCampaigns, err
 }
 
@@ -102,17 +102,17 @@ func (w campaignWorld) HangUp(ctx context.Context, id campaigns.ID) error {
 }
 
 // Blocked asks the do-not-call list.
-func (w campaignWorld) Blocked(ctx context.Context, q db.Q, owner int64, phones []string) (map[string]bool, error) {
-	return w.h.Calls.IsBlocked(ctx, q, accounts.ID(owner), phones...)
+func (w campaignWorld) Blocked(ctx context.Context, q db.Q, owner accounts.ID, phones []string) (map[string]bool, error) {
+	return w.h.Calls.IsBlocked(ctx, q, owner, phones...)
 }
 
 // ForCampaign is what a campaign must know of its assistant.
-func (w campaignWorld) ForCampaign(ctx context.Context, q db.Q, owner int64, ref value.Ref) (campaigns.Assistant, error) {
-	a, err := w.h.Assistants.Get(ctx, q, accounts.ID(owner), ref)
+func (w campaignWorld) ForCampaign(ctx context.Context, q db.Q, owner accounts.ID, ref value.Ref) (campaigns.Assistant, error) {
+	a, err := w.h.Assistants.Get(ctx, q, owner, ref)
 	if err != nil {
 		return campaigns.Assistant{}, err
 	}
-	_, canCall, err := callNumbers(w).Caller(ctx, q, accounts.ID(owner), numbers.ID(value.Or(a.PhoneNumberID, 0)))
+	_, canCall, err := callNumbers(w).Caller(ctx, q, owner, numbers.ID(value.Or(a.PhoneNumberID, 0)))
 	out := campaigns.Assistant{ID: int64(a.ID), Outbound: a.Type == assistants.Outbound, Paused: a.Paused, CanCall: canCall}
 	for _, item := range a.PostCallSchema {
 		if item.Type == "bool" {
@@ -128,13 +128,13 @@ func (w campaignWorld) Activate(ctx context.Context, tx *db.Tx, id int64) error 
 }
 
 // Positive reports whether the account may spend.
-func (w campaignWorld) Positive(ctx context.Context, q db.Q, owner int64) (bool, error) {
-	return w.h.Billing.Positive(ctx, q, accounts.ID(owner))
+func (w campaignWorld) Positive(ctx context.Context, q db.Q, owner accounts.ID) (bool, error) {
+	return w.h.Billing.Positive(ctx, q, owner)
 }
 
 // Own are those of the numbers that the account can show to whom it calls.
-func (w campaignWorld) Own(ctx context.Context, q db.Q, owner int64, ids []int64) ([]int64, error) {
-	all, err := w.h.Numbers.Of(ctx, q, accounts.ID(owner), ids)
+func (w campaignWorld) Own(ctx context.Context, q db.Q, owner accounts.ID, ids []int64) ([]int64, error) {
+	all, err := w.h.Numbers.Of(ctx, q, owner, ids)
 	own := make([]int64, len(all))
 	for i, n := range all {
 		own[i] = int64(n.ID)
@@ -143,7 +143,7 @@ func (w campaignWorld) Own(ctx context.Context, q db.Q, owner int64, ids []int64
 }
 
 // Terms are what the account and its plan say of campaigns.
-func (w campaignWorld) Terms(ctx context.Context, q db.Q, owner int64) (campaigns.Terms, error) {
-	a, err := w.h.Accounts.Get(ctx, q, accounts.ID(owner))
+func (w campaignWorld) Terms(ctx context.Context, q db.Q, owner accounts.ID) (campaigns.Terms, error) {
+	a, err := w.h.Accounts.Get(ctx, q, owner)
 	return campaigns.Terms{Timezone: a.Timezone, MostParallel: w.h.Accounts.PlanOf(a).ParallelPerCampaign}, err
 }

@@ -82,16 +82,16 @@ func TestLocksAreTakenInOneOrder(t *testing.T) {
 	must(err)
 	desk := s.Send("POST /user/assistant", `{"name":"Desk","voice_id":1,"language_id":1,"type":"outbound","mode":"pipeline","timezone":"UTC","initial_message":"Hello.","system_prompt":"You sell maps.","llm_model_id":1,"phone_number_id":7}`).Want(201).ID("data.id")
 	list := func(n int) campaigns.ID {
-		one, err := h.Campaigns.Create(ctx, int64(owner), func(*db.Tx) (campaigns.Settings, error) {
+		one, err := h.Campaigns.Create(ctx, owner, func(*db.Tx) (campaigns.Settings, error) {
 			return campaigns.Settings{Name: fmt.Sprint("C", n), AssistantID: desk, Timezone: "UTC", MaxParallel: 5, Start: "00:00", End: "23:59",
 				Days: []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}}, nil
 		})
 		must(err)
 		for i := range 10 {
-			_, err := h.Campaigns.AddLead(ctx, int64(owner), campaigns.NewLead{Contact: campaigns.Contact{Phone: fmt.Sprintf("+49170%06d", n*100+i)}, Campaign: one.ID})
+			_, err := h.Campaigns.AddLead(ctx, owner, campaigns.NewLead{Contact: campaigns.Contact{Phone: fmt.Sprintf("+49170%06d", n*100+i)}, Campaign: one.ID})
 			must(err)
 		}
-		_, err = h.Campaigns.Start(ctx, int64(owner), one.ID)
+		_, err = h.Campaigns.Start(ctx, owner, one.ID)
 		must(err)
 		return one.ID
 	}
@@ -115,7 +115,7 @@ func TestLocksAreTakenInOneOrder(t *testing.T) {
 	many(func(i int) {
 		id := list(i)
 		must(h.Campaigns.Tick(ctx, s.DB.Now()))
-		must(h.Campaigns.Delete(ctx, int64(owner), id))
+		must(h.Campaigns.Delete(ctx, owner, id))
 	})
 	many(func(i int) { list(1000 + i) })
 	for range 2 {
@@ -152,10 +152,10 @@ func TestLocksAreTakenInOneOrder(t *testing.T) {
 	if n := broken.Load(); n > 0 {
 		t.Errorf("%d deadlocks", n)
 	}
-	all, err := h.Campaigns.List(ctx, s.DB, int64(owner))
+	all, err := h.Campaigns.List(ctx, s.DB, owner)
 	must(err)
 	for _, one := range all {
-		_, _ = h.Campaigns.Stop(ctx, int64(owner), one.ID, false) // some have stopped
+		_, _ = h.Campaigns.Stop(ctx, owner, one.ID, false) // some have stopped
 	}
 	h.Switchboard.Drain(ctx)
 	for open := 1; open > 0 && !t.Failed(); runtime.Gosched() { // what has no holder is settled by a job

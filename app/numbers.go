@@ -29,7 +29,7 @@ func (h *App) numbers(context.Context) error {
 			if err := h.Assistants.DetachNumber(ctx, tx, int64(id)); err != nil {
 				return err
 			}
-			return h.Campaigns.ForgetNumber(ctx, tx, int64(owner), int64(id))
+			return h.Campaigns.ForgetNumber(ctx, tx, owner, id)
 		}})
 	return nil
 }

@@ -4,6 +4,8 @@ package campaigns
 import (
 	"time"
 
+	"parley/accounts"
+	"parley/calls"
 	"parley/db"
 	"parley/ids"
 	"parley/value"
@@ -57,7 +59,7 @@ type Settings struct {
 // Campaign is one stored campaign.
 type Campaign struct {
 	ID         ID                `db:"id"`
-	Owner      int64             `db:"account_id"`
+	Owner      accounts.ID       `db:"account_id"`
 	Name       string            `db:"name"`
 	Assistant  *int64            `db:"assistant_id"` // nil once deleted
 	Status     Status            `db:"status"`
@@ -109,7 +111,7 @@ func (s LeadStatus) over() bool { return s == Done || s == Exhausted || s == Bla
 // Lead is a person to call, or a secondary contact of one.
 type Lead struct {
 	ID         LeadID                 `db:"id"`
-	Owner      int64                  `db:"account_id"`
+	Owner      accounts.ID            `db:"account_id"`
 	CampaignID ID                     `db:"campaign_id"`
 	ParentID   *LeadID                `db:"parent_id"` // nil for a lead
 	Phone      string                 `db:"phone_number"`
@@ -119,7 +121,7 @@ type Lead struct {
 	Round      int                    `db:"round"`    // contacts: the round they were last tried in
 	DialNo     int64                  `db:"dial_no"`  // only grows: one call per lead and number
 	DueAt      db.Time                `db:"due_at"`
-	LastCallID *int64                 `db:"last_call_id"`
+	LastCallID *calls.ID              `db:"last_call_id"`
 	CreatedAt  db.Time                `db:"created_at"`
 	UpdatedAt  db.Time                `db:"updated_at"`
 

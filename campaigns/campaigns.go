@@ -5,21 +5,25 @@ import (
 	"errors"
 	"slices"
 
+	"parley/accounts"
+	"parley/assistants"
+	"parley/calls"
 	"parley/db"
 	"parley/fault"
+	"parley/ids"
 	"parley/value"
 )
 
 // Attempt is one call a campaign wants placed.
 type Attempt struct {
-	Owner       int64
+	Owner       accounts.ID
 	CampaignID  ID
 	Name        string // of the campaign
 	AssistantID int64
 	LeadID      LeadID
 	DialNo      int64 // with LeadID unique: the same attempt is never placed twice
 	Phone       string
-	NumberID    int64 // caller number; 0 = the assistant's choice
+	NumberID    ids.Number // caller number; 0 = the assistant's choice
 	Variables   value.Scalars
 }
 
@@ -37,18 +41,18 @@ var (
 // Caller places calls. Everything it stores is stored in the given transaction.
 type Caller interface {
 	// Place stores the call and queues its dialling; dialling starts after the commit.
-	Place(ctx context.Context, tx *db.Tx, a Attempt) (callID int64, err error)
+	Place(ctx context.Context, tx *db.Tx, a Attempt) (callID calls.ID, err error)
 	// Live counts the campaign's calls that are initiated, ringing or in progress.
 	Live(ctx context.Context, q db.Q, id ID) (int, error)
 	// Placing counts the campaign's calls that were placed an instant ago and do not ring yet.
 	Placing(ctx context.Context, q db.Q, id ID) (int, error)
 	// Room is how many outbound calls the account may add now: its ceilings, the inbound reserve, the daily limit.
 	// Others that ask wait until the transaction ends.
-	Room(ctx context.Context, tx *db.Tx, owner int64) (int, error)
+	Room(ctx context.Context, tx *db.Tx, owner accounts.ID) (int, error)
 	// HangUp ends the campaign's running calls with reason campaign_stopped.
 	HangUp(ctx context.Context, id ID) error
 	// Blocked tells which of the numbers are on the account's do-not-call list.
-	Blocked(ctx context.Context, q db.Q, owner int64, phones []string) (map[string]bool, error)
+	Blocked(ctx context.Context, q db.Q, owner accounts.ID, phones []string) (map[string]bool, error)
 }
 
 // Assistant is what a campaign must know of its assistant.
@@ -63,23 +67,23 @@ type Assistant struct {
 // Numbers knows what an account may call from.
 type Numbers interface {
 	// Own are those of the numbers that can be shown to whom the account calls.
-	Own(ctx context.Context, q db.Q, owner int64, ids []int64) ([]int64, error)
+	Own(ctx context.Context, q db.Q, owner accounts.ID, ids []int64) ([]int64, error)
 }
 
 // Assistants looks assistants up; an unknown or foreign one is a fault.NotFound.
 type Assistants interface {
-	ForCampaign(ctx context.Context, q db.Q, owner int64, ref value.Ref) (Assistant, error)
+	ForCampaign(ctx context.Context, q db.Q, owner accounts.ID, ref value.Ref) (Assistant, error)
 	// Activate marks a new assistant as used.
 	Activate(ctx context.Context, tx *db.Tx, id int64) error
 }
 
 // Funds tells whether the account may spend, and how many campaigns its plan allows.
 type Funds interface {
-	Positive(ctx context.Context, q db.Q, owner int64) (bool, error)
+	Positive(ctx context.Context, q db.Q, owner accounts.ID) (bool, error)
 	// MostCampaigns is nil when there is no limit. Others that ask wait until the transaction ends, so that two creations
 	// cannot both count themselves in.
-	MostCampaigns(ctx context.Context, tx *db.Tx, owner int64) (*int64, error)
-	Terms(ctx context.Context, q db.Q, owner int64) (Terms, error)
+	MostCampaigns(ctx context.Context, tx *db.Tx, owner accounts.ID) (*int64, error)
+	Terms(ctx context.Context, q db.Q, owner accounts.ID) (Terms, error)
 }
 
 // Terms are what an account's campaigns begin with and are bound to.
@@ -95,19 +99,19 @@ type Campaigns struct {
 	assistants Assistants
 	funds      Funds
 	numbers    Numbers
-	changed    func(owner int64, id ID) // tells live views
+	changed    func(owner accounts.ID, id ID) // tells live views
 }
 
 // New joins the room to its neighbours. changed may be nil.
-func New(d *db.DB, caller Caller, assistants Assistants, funds Funds, numbers Numbers, changed func(int64, ID)) *Campaigns {
+func New(d *db.DB, caller Caller, assistants Assistants, funds Funds, numbers Numbers, changed func(accounts.ID, ID)) *Campaigns {
 	if changed == nil {
-		changed = func(int64, ID) {}
+		changed = func(accounts.ID, ID) {}
 	}
 	return &Campaigns{db: d, caller: caller, assistants: assistants, funds: funds, numbers: numbers, changed: changed}
 }
 
 // Create stores a draft with the settings that judge lets through.
-func (c *Campaigns) Create(ctx context.Context, owner int64, judge func(tx *db.Tx) (Settings, error)) (Campaign, error) {
+func (c *Campaigns) Create(ctx context.Context, owner accounts.ID, judge func(tx *db.Tx) (Settings, error)) (Campaign, error) {
 	var one Campaign
 	err := c.db.Do(ctx, func(tx *db.Tx) error {
 		s, err := judge(tx)
@@ -127,7 +131,7 @@ func (c *Campaigns) Create(ctx context.Context, owner int64, judge func(tx *db.T
 	return one, err
 }
 
-func (c *Campaigns) mayAdd(ctx context.Context, tx *db.Tx, owner int64) error {
+func (c *Campaigns) mayAdd(ctx context.Context, tx *db.Tx, owner accounts.ID) error {
 	most, err := c.funds.MostCampaigns(ctx, tx, owner)
 	if most == nil || err != nil {
 		return err
@@ -143,7 +147,8 @@ func (c *Campaigns) mayAdd(ctx context.Context, tx *db.Tx, owner int64) error {
 }
 
 // Update replaces the settings by those that judge makes of them. The assistant of a running campaign cannot be changed.
-func (c *Campaigns) Update(ctx context.Context, owner int64, id ID, judge func(*db.Tx, Settings) (Settings, error)) (Campaign, error) {
+func (c *Campaigns) Update(ctx context.Context, owner accounts.ID, id ID,
+	judge func(*db.Tx, Settings) (Settings, error)) (Campaign, error) {
 	var one Campaign
 	err := c.db.Do(ctx, func(tx *db.Tx) (err error) {
 		if one, err = c.locked(ctx, tx, owner, id); err != nil {
@@ -167,7 +172,7 @@ func (c *Campaigns) Update(ctx context.Context, owner int64, id ID, judge func(*
 }
 
 // locked is a campaign of the owner that nobody else changes until tx ends, nor its leads.
-func (c *Campaigns) locked(ctx context.Context, tx *db.Tx, owner int64, id ID) (Campaign, error) {
+func (c *Campaigns) locked(ctx context.Context, tx *db.Tx, owner accounts.ID, id ID) (Campaign, error) {
 	return campaign(ctx, tx, `id = $1 AND account_id = $2 {{lock}}`, id, owner)
 }
 
@@ -177,7 +182,7 @@ func refuse(one Campaign, sentence string) error {
 }
 
 // Start puts a campaign to work: its leads become due.
-func (c *Campaigns) Start(ctx context.Context, owner int64, id ID) (Campaign, error) {
+func (c *Campaigns) Start(ctx context.Context, owner accounts.ID, id ID) (Campaign, error) {
 	var one Campaign
 	err := c.db.Do(ctx, func(tx *db.Tx) (err error) {
 		if one, err = c.locked(ctx, tx, owner, id); err != nil {
@@ -240,7 +245,7 @@ func (c *Campaigns) startable(ctx context.Context, tx *db.Tx, one Campaign) erro
 }
 
 // Stop ends dialling at the customer's wish; without drain the running calls are hung up too.
-func (c *Campaigns) Stop(ctx context.Context, owner int64, id ID, drain bool) (Campaign, error) {
+func (c *Campaigns) Stop(ctx context.Context, owner accounts.ID, id ID, drain bool) (Campaign, error) {
 	var one Campaign
 	err := c.db.Do(ctx, func(tx *db.Tx) (err error) {
 		if one, err = c.locked(ctx, tx, owner, id); err != nil {
@@ -276,7 +281,7 @@ func (c *Campaigns) stop(ctx context.Context, tx *db.Tx, one Campaign, why StopR
 }
 
 // StopFor stops the running campaigns of an assistant that was deleted or paused.
-func (c *Campaigns) StopFor(ctx context.Context, tx *db.Tx, assistant int64, why StopReason) error {
+func (c *Campaigns) StopFor(ctx context.Context, tx *db.Tx, assistant assistants.ID, why StopReason) error {
 	return c.stopWhere(ctx, tx, why, `assistant_id = $1`, assistant)
 }
 
@@ -301,27 +306,27 @@ func (c *Campaigns) stopWhere(ctx context.Context, tx *db.Tx, why StopReason, co
 }
 
 // Uses reports whether a running campaign uses the assistant.
-func (c *Campaigns) Uses(ctx context.Context, q db.Q, assistant int64) (bool, error) {
+func (c *Campaigns) Uses(ctx context.Context, q db.Q, assistant assistants.ID) (bool, error) {
 	var n int
 	err := q.Get(ctx, &n, `SELECT count(*) FROM campaigns WHERE status = 'in-progress' AND assistant_id = $1`, assistant)
 	return n > 0, err
 }
 
 // ForgetNumber takes a released number out of every rotation; a running campaign that loses its last one stops.
-func (c *Campaigns) ForgetNumber(ctx context.Context, tx *db.Tx, owner, number int64) error {
+func (c *Campaigns) ForgetNumber(ctx context.Context, tx *db.Tx, owner accounts.ID, number ids.Number) error {
 	var ids []ID
 	if err := tx.Select(ctx, &ids, `SELECT id FROM campaigns WHERE account_id = $1 ORDER BY id`, owner); err != nil { // the order in which everybody locks
 		return err
 	}
 	for _, id := range ids {
 		one, err := lock(ctx, tx, id)
-		if fault.Is(err, fault.NotFound) || err == nil && !slices.Contains(one.Settings.V.NumberIDs, number) {
+		if fault.Is(err, fault.NotFound) || err == nil && !slices.Contains(one.Settings.V.NumberIDs, int64(number)) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		one.Settings.V.NumberIDs = slices.DeleteFunc(one.Settings.V.NumberIDs, func(id int64) bool { return id == number })
+		one.Settings.V.NumberIDs = slices.DeleteFunc(one.Settings.V.NumberIDs, func(id int64) bool { return id == int64(number) })
 		if err := saveCampaign(ctx, tx, one, tx.Now()); err != nil {
 			return err
 		}
@@ -335,7 +340,7 @@ func (c *Campaigns) ForgetNumber(ctx context.Context, tx *db.Tx, owner, number i
 }
 
 // Delete stops the campaign as without drain and removes it with its leads.
-func (c *Campaigns) Delete(ctx context.Context, owner int64, id ID) error {
+func (c *Campaigns) Delete(ctx context.Context, owner accounts.ID, id ID) error {
 	one, err := c.Get(ctx, c.db, owner, id)
 	if err != nil {
 		return err

@@ -11,6 +11,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"parley/accounts"
+	"parley/calls"
 	"parley/db"
 	"parley/db/dbtest"
 	"parley/fault"
@@ -33,15 +35,15 @@ type world struct {
 }
 
 type placed struct {
-	ID       int64  `db:"id"`
-	Campaign ID     `db:"campaign_id"`
-	Lead     LeadID `db:"lead_id"`
-	DialNo   int64  `db:"dial_no"`
-	Number   int64  `db:"number_id"`
-	Live     bool   `db:"live"`
+	ID       calls.ID `db:"id"`
+	Campaign ID       `db:"campaign_id"`
+	Lead     LeadID   `db:"lead_id"`
+	DialNo   int64    `db:"dial_no"`
+	Number   int64    `db:"number_id"`
+	Live     bool     `db:"live"`
 }
 
-func (w *world) Place(ctx context.Context, tx *db.Tx, a Attempt) (id int64, err error) {
+func (w *world) Place(ctx context.Context, tx *db.Tx, a Attempt) (id calls.ID, err error) {
 	if w.refuse != nil {
 		return 0, w.refuse
 	}
@@ -56,24 +58,24 @@ func (w *world) Live(ctx context.Context, q db.Q, id ID) (n int, err error) {
 	err = q.Get(ctx, &n, `SELECT count(*) FROM placed WHERE campaign_id = $1 AND live`, id)
 	return n, err
 }
-func (w *world) Placing(context.Context, db.Q, ID) (int, error)   { return 0, nil }
-func (w *world) Room(context.Context, *db.Tx, int64) (int, error) { return w.room, nil }
-func (w *world) HangUp(_ context.Context, id ID) error            { w.hungUp = append(w.hungUp, id); return nil }
-func (w *world) Blocked(_ context.Context, _ db.Q, _ int64, phones []string) (map[string]bool, error) {
+func (w *world) Placing(context.Context, db.Q, ID) (int, error)         { return 0, nil }
+func (w *world) Room(context.Context, *db.Tx, accounts.ID) (int, error) { return w.room, nil }
+func (w *world) HangUp(_ context.Context, id ID) error                  { w.hungUp = append(w.hungUp, id); return nil }
+func (w *world) Blocked(_ context.Context, _ db.Q, _ accounts.ID, phones []string) (map[string]bool, error) {
 	return w.blocked, nil
 }
-func (w *world) ForCampaign(context.Context, db.Q, int64, value.Ref) (Assistant, error) {
+func (w *world) ForCampaign(context.Context, db.Q, accounts.ID, value.Ref) (Assistant, error) {
 	return w.asst, nil
 }
 func (w *world) Activate(context.Context, *db.Tx, int64) error { return nil }
-func (w *world) Own(_ context.Context, _ db.Q, _ int64, ids []int64) ([]int64, error) {
+func (w *world) Own(_ context.Context, _ db.Q, _ accounts.ID, ids []int64) ([]int64, error) {
 	w.looks++
 	return ids[1:], nil
 }
-func (w *world) Terms(context.Context, db.Q, int64) (Terms, error)            { return Terms{"UTC", 5}, nil }
-func (w *world) MostCampaigns(context.Context, *db.Tx, int64) (*int64, error) { return nil, nil }
-func (w *world) judge(*db.Tx) (Settings, error)                               { return w.settings(), nil }
-func (w *world) Positive(context.Context, db.Q, int64) (bool, error)          { return w.funds, nil }
+func (w *world) Terms(context.Context, db.Q, accounts.ID) (Terms, error)            { return Terms{"UTC", 5}, nil }
+func (w *world) MostCampaigns(context.Context, *db.Tx, accounts.ID) (*int64, error) { return nil, nil }
+func (w *world) judge(*db.Tx) (Settings, error)                                     { return w.settings(), nil }
+func (w *world) Positive(context.Context, db.Q, accounts.ID) (bool, error)          { return w.funds, nil }
 
 var always = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 

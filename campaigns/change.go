@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"parley/accounts"
 	"parley/db"
 	"parley/fault"
 	"parley/value"
@@ -59,7 +60,7 @@ func (ch Change) over(s Settings) Settings {
 
 // New is the settings of a new campaign, judged as by Changed; its defaults are the account's time zone and what the plan
 // leaves of three calls at once.
-func (c *Campaigns) New(ctx context.Context, tx *db.Tx, owner int64, ch Change, failed []fault.Field) (Settings, error) {
+func (c *Campaigns) New(ctx context.Context, tx *db.Tx, owner accounts.ID, ch Change, failed []fault.Field) (Settings, error) {
 	terms, err := c.funds.Terms(ctx, tx, owner)
 	if err != nil {
 		return Settings{}, err
@@ -72,7 +73,8 @@ func (c *Campaigns) New(ctx context.Context, tx *db.Tx, owner int64, ch Change, 
 // Changed is the settings after the change, or everything that is wrong with it: failed, which its form told already, and
 // what a form cannot know: the plan, the other end of the hours, the account's numbers, the schema. An unknown assistant is
 // a fault.NotFound, which comes after every fault.Invalid.
-func (c *Campaigns) Changed(ctx context.Context, tx *db.Tx, owner int64, ch Change, s Settings, failed []fault.Field) (Settings, error) {
+func (c *Campaigns) Changed(ctx context.Context, tx *db.Tx, owner accounts.ID, ch Change, s Settings,
+	failed []fault.Field) (Settings, error) {
 	terms, err := c.funds.Terms(ctx, tx, owner)
 	if err != nil {
 		return s, err
@@ -80,7 +82,7 @@ func (c *Campaigns) Changed(ctx context.Context, tx *db.Tx, owner int64, ch Chan
 	return c.judged(ctx, tx, owner, ch, s, terms, failed)
 }
 
-func (c *Campaigns) judged(ctx context.Context, tx *db.Tx, owner int64, ch Change, s Settings, terms Terms,
+func (c *Campaigns) judged(ctx context.Context, tx *db.Tx, owner accounts.ID, ch Change, s Settings, terms Terms,
 	bad []fault.Field) (Settings, error) {
 	bad = slices.Clip(bad)
 	if n := ch.MaxParallel; n.Has() && (n.V < 1 || n.V > int64(terms.ceiling())) {
@@ -121,7 +123,7 @@ func (t Terms) ceiling() int {
 }
 
 // chosen is the assistant that is to call, where the change depends on it: the one it names, else the present one.
-func (c *Campaigns) chosen(ctx context.Context, tx *db.Tx, owner int64, ch Change, now int64) (Assistant, error) {
+func (c *Campaigns) chosen(ctx context.Context, tx *db.Tx, owner accounts.ID, ch Change, now int64) (Assistant, error) {
 	if !ch.Assistant.Has() && !ch.GoalVariable.Has() {
 		return Assistant{}, nil
 	}
@@ -133,7 +135,7 @@ func (c *Campaigns) chosen(ctx context.Context, tx *db.Tx, owner int64, ch Chang
 }
 
 // foreign names the numbers of a change that the account cannot call from.
-func (c *Campaigns) foreign(ctx context.Context, tx *db.Tx, owner int64, ids []int64) (bad []fault.Field, err error) {
+func (c *Campaigns) foreign(ctx context.Context, tx *db.Tx, owner accounts.ID, ids []int64) (bad []fault.Field, err error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}

@@ -6,8 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"parley/calls"
 	"parley/db"
 	"parley/fault"
+	"parley/ids"
 	"parley/value"
 )
 
@@ -126,8 +128,8 @@ func (c *Campaigns) place(ctx context.Context, tx *db.Tx, one *Campaign, l Lead,
 	}
 	at := Attempt{Owner: one.Owner, CampaignID: one.ID, Name: one.Name, AssistantID: *one.Assistant, LeadID: l.ID, DialNo: l.DialNo + 1,
 		Phone: l.Phone, Variables: l.Variables.V}
-	if ids := one.Settings.V.NumberIDs; len(ids) > 0 {
-		at.NumberID = ids[one.NextNumber%int64(len(ids))]
+	if from := one.Settings.V.NumberIDs; len(from) > 0 {
+		at.NumberID = ids.Number(from[one.NextNumber%int64(len(from))])
 	}
 	call, err := c.caller.Place(ctx, tx, at)
 	switch {
@@ -182,7 +184,7 @@ func (c *Campaigns) complete(ctx context.Context, tx *db.Tx, one Campaign, now t
 // Ended is a finished call as its campaign sees it.
 type Ended struct {
 	LeadID     LeadID
-	CallID     int64
+	CallID     calls.ID
 	Reason     string // ended_reason of contract 14.5
 	AnsweredBy string
 	Spoke      bool // the callee said something

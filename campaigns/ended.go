@@ -15,7 +15,7 @@ func EndedBy(c calls.Call) (Ended, bool) {
 	if c.LeadID == nil {
 		return Ended{}, false
 	}
-	e := Ended{LeadID: *c.LeadID, CallID: int64(c.ID), AnsweredBy: string(c.AnsweredBy), Spoke: c.Spoke,
+	e := Ended{LeadID: *c.LeadID, CallID: c.ID, AnsweredBy: string(c.AnsweredBy), Spoke: c.Spoke,
 		Talked: time.Duration(c.Seconds) * time.Second, At: c.EndedAt.Time(), Evaluation: c.Evaluation.V}
 	if c.Reason != nil {
 		e.Reason = string(*c.Reason)
@@ -64,11 +64,11 @@ func (c *Campaigns) Shown(ctx context.Context, q db.Q, call calls.Call) (lead, c
 		}
 		return err
 	}
-	one, err := c.Get(ctx, q, int64(call.Owner), *call.CampaignID)
+	one, err := c.Get(ctx, q, call.Owner, *call.CampaignID)
 	if err != nil {
 		return nil, nil, gone(err)
 	}
-	l, err := c.Lead(ctx, q, int64(call.Owner), *call.LeadID)
+	l, err := c.Lead(ctx, q, call.Owner, *call.LeadID)
 	if err != nil {
 		return nil, nil, gone(err)
 	}

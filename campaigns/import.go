@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"parley/accounts"
 	"parley/db"
 )
 
@@ -30,7 +31,7 @@ const importBatch = 100
 
 // Import adds the rows of a file to a campaign; duplicates are skipped. A file that is refused leaves nothing behind. What
 // was added before an outage stays: the same file again skips it.
-func (c *Campaigns) Import(ctx context.Context, owner int64, file io.ReadSeeker, s Sheet) (Imported, error) {
+func (c *Campaigns) Import(ctx context.Context, owner accounts.ID, file io.ReadSeeker, s Sheet) (Imported, error) {
 	return c.importWith(ctx, owner, file, s, func(batch []sheetRow) (created int, err error) {
 		err = c.db.Do(ctx, func(tx *db.Tx) error {
 			created, err = c.addRows(ctx, tx, owner, s, batch)
@@ -41,7 +42,7 @@ func (c *Campaigns) Import(ctx context.Context, owner int64, file io.ReadSeeker,
 }
 
 // Preview counts what Import would add and skip, and stores nothing.
-func (c *Campaigns) Preview(ctx context.Context, owner int64, file io.ReadSeeker, s Sheet) (Imported, error) {
+func (c *Campaigns) Preview(ctx context.Context, owner accounts.ID, file io.ReadSeeker, s Sheet) (Imported, error) {
 	seen := map[string]bool{}
 	return c.importWith(ctx, owner, file, s, func(batch []sheetRow) (int, error) {
 		fresh, err := c.fresh(ctx, c.db, s, batch, seen)
@@ -51,7 +52,7 @@ func (c *Campaigns) Preview(ctx context.Context, owner int64, file io.ReadSeeker
 
 // importWith passes the rows that can become leads on in batches, after it has read the whole file once to see that it can
 // be taken.
-func (c *Campaigns) importWith(ctx context.Context, owner int64, file io.ReadSeeker, s Sheet,
+func (c *Campaigns) importWith(ctx context.Context, owner accounts.ID, file io.ReadSeeker, s Sheet,
 	add func([]sheetRow) (int, error)) (Imported, error) {
 	out := Imported{Errors: []ImportError{}}
 	if _, err := c.Get(ctx, c.db, owner, s.Campaign); err != nil {
@@ -123,7 +124,7 @@ func (s Sheet) each(file io.ReadSeeker, do func([]sheetRow) error) error {
 }
 
 // addRows stores rows whose numbers are not there yet, with their contacts. In a running campaign they are due at once.
-func (c *Campaigns) addRows(ctx context.Context, tx *db.Tx, owner int64, s Sheet, batch []sheetRow) (int, error) {
+func (c *Campaigns) addRows(ctx context.Context, tx *db.Tx, owner accounts.ID, s Sheet, batch []sheetRow) (int, error) {
 	one, err := c.locked(ctx, tx, owner, s.Campaign)
 	if err != nil {
 		return 0, err

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"parley/accounts"
 	"parley/db"
 	"parley/db/dbtest"
 	"parley/fault"
@@ -62,7 +63,7 @@ func TestImportInBatches(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		told := 0
-		c := New(d, w, w, w, w, func(int64, ID) { told++ })
+		c := New(d, w, w, w, w, func(accounts.ID, ID) { told++ })
 		one, err := c.Create(t.Context(), 1, w.judge)
 		if err != nil {
 			t.Fatal(err)
@@ -115,7 +116,7 @@ func TestImportEndsWithItsClient(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		w := newWorld(t, d)
 		leave := func() {}
-		c := New(d, w, w, w, w, func(int64, ID) { leave() })
+		c := New(d, w, w, w, w, func(accounts.ID, ID) { leave() })
 		one, err := c.Create(t.Context(), 1, w.judge)
 		if err != nil {
 			t.Fatal(err)
@@ -192,7 +193,7 @@ func BenchmarkImport(b *testing.B) {
 	}
 }
 
-func benchCampaign(b *testing.B, c *Campaigns, owner int64, w *world) ID {
+func benchCampaign(b *testing.B, c *Campaigns, owner accounts.ID, w *world) ID {
 	b.Helper()
 	one, err := c.Create(b.Context(), owner, w.judge)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"parley/accounts"
 	"parley/db"
 	"parley/fault"
 	"parley/value"
@@ -33,7 +34,7 @@ type NewLead struct {
 }
 
 // AddLead stores a lead with its contacts. In a running campaign it is due at once.
-func (c *Campaigns) AddLead(ctx context.Context, owner int64, n NewLead) (Lead, error) {
+func (c *Campaigns) AddLead(ctx context.Context, owner accounts.ID, n NewLead) (Lead, error) {
 	var id LeadID
 	err := c.db.Do(ctx, func(tx *db.Tx) (err error) {
 		id, err = c.addLead(ctx, tx, owner, n)
@@ -45,7 +46,7 @@ func (c *Campaigns) AddLead(ctx context.Context, owner int64, n NewLead) (Lead, 
 	return c.Lead(ctx, c.db, owner, id)
 }
 
-func (c *Campaigns) addLead(ctx context.Context, tx *db.Tx, owner int64, n NewLead) (LeadID, error) {
+func (c *Campaigns) addLead(ctx context.Context, tx *db.Tx, owner accounts.ID, n NewLead) (LeadID, error) {
 	one, err := c.locked(ctx, tx, owner, n.Campaign)
 	if err != nil {
 		return 0, err
@@ -78,7 +79,7 @@ func (c *Campaigns) addLead(ctx context.Context, tx *db.Tx, owner int64, n NewLe
 }
 
 // newLead is a lead before it is stored. In a running campaign it is due at once.
-func newLead(one Campaign, owner int64, n Contact, blocked map[string]bool, now time.Time) Lead {
+func newLead(one Campaign, owner accounts.ID, n Contact, blocked map[string]bool, now time.Time) Lead {
 	l := Lead{Owner: owner, CampaignID: one.ID, Phone: n.Phone, Status: Created}
 	l.Variables.V = n.Variables
 	switch {
@@ -117,7 +118,7 @@ type LeadChange struct {
 }
 
 // UpdateLead changes a lead. While it is being called only its variables can change.
-func (c *Campaigns) UpdateLead(ctx context.Context, owner int64, id LeadID, ch LeadChange) (Lead, error) {
+func (c *Campaigns) UpdateLead(ctx context.Context, owner accounts.ID, id LeadID, ch LeadChange) (Lead, error) {
 	err := c.db.Do(ctx, func(tx *db.Tx) error {
 		l, err := c.Lead(ctx, tx, owner, id)
 		if err != nil {
@@ -229,7 +230,7 @@ func again(ctx context.Context, tx *db.Tx, lead LeadID) error {
 }
 
 // DeleteLead removes a lead and its contacts, unless it is being called.
-func (c *Campaigns) DeleteLead(ctx context.Context, owner int64, id LeadID) error {
+func (c *Campaigns) DeleteLead(ctx context.Context, owner accounts.ID, id LeadID) error {
 	return c.db.Do(ctx, func(tx *db.Tx) error {
 		l, err := c.Lead(ctx, tx, owner, id)
 		if err != nil {
@@ -251,7 +252,7 @@ func (c *Campaigns) DeleteLead(ctx context.Context, owner int64, id LeadID) erro
 }
 
 // Block marks the leads and contacts with this number, after it was put on the do-not-call list, those in a call left out.
-func (c *Campaigns) Block(ctx context.Context, tx *db.Tx, owner int64, phone string) error {
+func (c *Campaigns) Block(ctx context.Context, tx *db.Tx, owner accounts.ID, phone string) error {
 	var waiting []Lead // contacts whose turn has come: their leads must move on
 	err := tx.Select(ctx, &waiting,
 		`SELECT `+leadColumns+leadFrom+` WHERE l.account_id = $1 AND l.phone_number = $2 AND l.parent_id IS NOT NULL

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"parley/calls"
 	"parley/db"
 	"parley/db/dbtest"
 )
@@ -128,7 +129,7 @@ var errKilled = errors.New("killed")
 // dying places calls, and now and then is killed right after: whatever it wrote is gone with its transaction.
 type dying struct{ *world }
 
-func (d dying) Place(ctx context.Context, tx *db.Tx, a Attempt) (int64, error) {
+func (d dying) Place(ctx context.Context, tx *db.Tx, a Attempt) (calls.ID, error) {
 	id, err := d.world.Place(ctx, tx, a)
 	if err == nil && rand.IntN(5) == 0 {
 		return 0, errKilled

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"parley/accounts"
 	"parley/db"
 	"parley/fault"
 )
@@ -27,7 +28,7 @@ func noLead() error {
 }
 
 // Get reads one campaign of the owner.
-func (c *Campaigns) Get(ctx context.Context, q db.Q, owner int64, id ID) (Campaign, error) {
+func (c *Campaigns) Get(ctx context.Context, q db.Q, owner accounts.ID, id ID) (Campaign, error) {
 	return campaign(ctx, q, `id = $1 AND account_id = $2`, id, owner)
 }
 
@@ -41,7 +42,7 @@ func campaign(ctx context.Context, q db.Q, where string, args ...any) (Campaign,
 }
 
 // List reads all campaigns of the owner, newest first.
-func (c *Campaigns) List(ctx context.Context, q db.Q, owner int64) ([]Campaign, error) {
+func (c *Campaigns) List(ctx context.Context, q db.Q, owner accounts.ID) ([]Campaign, error) {
 	all := []Campaign{}
 	err := q.Select(ctx, &all, `SELECT `+campaignColumns+` FROM campaigns WHERE account_id = $1 ORDER BY id DESC`, owner)
 	return all, err
@@ -90,7 +91,7 @@ func counts(ids []ID) (string, []any) {
 }
 
 // Lead reads one lead or secondary contact of the owner, with its contacts.
-func (c *Campaigns) Lead(ctx context.Context, q db.Q, owner int64, id LeadID) (Lead, error) {
+func (c *Campaigns) Lead(ctx context.Context, q db.Q, owner accounts.ID, id LeadID) (Lead, error) {
 	var one Lead
 	err := q.Get(ctx, &one, `SELECT `+leadColumns+leadFrom+` WHERE l.id = $1 AND l.account_id = $2`, id, owner)
 	if errors.Is(err, db.ErrNone) {
@@ -135,7 +136,7 @@ type LeadFilter struct {
 }
 
 // where writes the filter as SQL with its arguments, owner first.
-func (f LeadFilter) where(owner int64) (string, []any) {
+func (f LeadFilter) where(owner accounts.ID) (string, []any) {
 	where, args := []string{"account_id = $1"}, []any{owner}
 	add := func(cond string, v any) {
 		args = append(args, v)
@@ -163,7 +164,7 @@ func (f LeadFilter) where(owner int64) (string, []any) {
 func (f LeadFilter) span() bool { return !f.From.IsZero() || !f.To.IsZero() }
 
 // total is the number of leads that satisfy the filter. Only numbers are looked for among all of them.
-func (c *Campaigns) total(ctx context.Context, q db.Q, owner int64, f LeadFilter) (n int, err error) {
+func (c *Campaigns) total(ctx context.Context, q db.Q, owner accounts.ID, f LeadFilter) (n int, err error) {
 	where, args := f.where(owner)
 	if f.Phone == "" {
 		return db.Count(ctx, q, "leads", where, f.span(), args...)
@@ -174,7 +175,7 @@ func (c *Campaigns) total(ctx context.Context, q db.Q, owner int64, f LeadFilter
 
 // page is the query of the ids of one page, of total leads. They are newest first, in the order of the index that has the
 // span of time when there is one.
-func (f LeadFilter) page(owner int64, total, offset, limit int) (query, order string, args []any) {
+func (f LeadFilter) page(owner accounts.ID, total, offset, limit int) (query, order string, args []any) {
 	where, args := f.where(owner)
 	order, turned := "id DESC", "id"
 	if f.span() {
@@ -191,7 +192,7 @@ func (f LeadFilter) page(owner int64, total, offset, limit int) (query, order st
 }
 
 // Leads reads a page of leads, newest first, and how many there are.
-func (c *Campaigns) Leads(ctx context.Context, q db.Q, owner int64, f LeadFilter, limit, offset int) ([]Lead, int, error) {
+func (c *Campaigns) Leads(ctx context.Context, q db.Q, owner accounts.ID, f LeadFilter, limit, offset int) ([]Lead, int, error) {
 	all := []Lead{}
 	total, err := c.total(ctx, q, owner, f)
 	if err != nil || total <= offset {

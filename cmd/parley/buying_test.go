@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"parley/db/dbtest"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,16 +13,22 @@ import (
 )
 
 // manual starts a server whose clock the test moves, on a data folder that may have been in use before.
-func manual(t *testing.T, data string) client {
+func manual(t *testing.T, data string, env ...string) client {
 	t.Helper()
-	c := client{serving: startServer(t, data, []string{"PARLEY_CLOCK_MODE=manual"}, "--dev"), t: t}
-	key := program(t, "keys", "create", "--data", data, "--name", "test")
-	out, err := key.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.key = strings.TrimSpace(string(out))
+	c := client{serving: startServer(t, data, append([]string{"PARLEY_CLOCK_MODE=manual"}, env...), "--dev"), t: t}
+	c.key = ran(t, env, "keys", "create", "--data", data, "--name", "test")
 	return c
+}
+
+// onBoth runs a test on each database, of which env tells the program.
+func onBoth(t *testing.T, test func(t *testing.T, env string)) {
+	t.Parallel()
+	for name, url := range map[string]func(testing.TB) string{"sqlite": func(testing.TB) string { return "" }, "postgres": dbtest.PostgresURL} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, "PARLEY_DATABASE_URL="+url(t))
+		})
+	}
 }
 
 // lost sends a request whose server dies.
@@ -79,18 +86,19 @@ type payments struct {
 // number is without its record.
 //
 // Contract: 1.14 10.3 16.2
-func TestKilledWhileBuying(t *testing.T) {
-	t.Parallel()
+func TestKilledWhileBuying(t *testing.T) { onBoth(t, testKilledWhileBuying) }
+
+func testKilledWhileBuying(t *testing.T, env string) {
 	data := t.TempDir()
 	for i, fault := range []string{"crash_before_order", "crash_after_order"} {
 		number := fmt.Sprintf("+1415555012%d", i)
-		c := manual(t, data)
+		c := manual(t, data, env)
 		c.want(200, "PUT", "/sim/faults", `{"carrier":"`+fault+`"}`)
 		c.lost("/user/phone-numbers/purchase", `{"phone_number":"`+number+`"}`)
 		if err := <-c.done; err == nil || c.ProcessState.ExitCode() != 137 {
 			t.Fatalf("%s: the process ended with %v", fault, err)
 		}
-		c = manual(t, data)
+		c = manual(t, data, env)
 		if got := c.again("/user/phone-numbers/purchase", `{"phone_number":"`+number+`"}`); !strings.Contains(got, number) {
 			t.Errorf("%s: %s", fault, got)
 		}
@@ -115,10 +123,11 @@ func TestKilledWhileBuying(t *testing.T) {
 // one lead and one message, and a call that may have rung is not placed again.
 //
 // Contract: 1.14 5.1 14.5
-func TestKilledWithAKey(t *testing.T) {
-	t.Parallel()
+func TestKilledWithAKey(t *testing.T) { onBoth(t, testKilledWithAKey) }
+
+func testKilledWithAKey(t *testing.T, env string) {
 	data := t.TempDir()
-	c := manual(t, data)
+	c := manual(t, data, env)
 	assistant := func(kind string) int64 {
 		return c.id(c.want(201, "POST", "/user/assistant", `{"name":"Desk","voice_id":2,"language_id":1,"type":"`+kind+`","mode":"pipeline","timezone":"UTC",
 			"initial_message":"Hello.","system_prompt":"Help.","llm_model_id":1}`), "data", "id")
@@ -153,7 +162,7 @@ func TestKilledWithAKey(t *testing.T) {
 			}
 			<-c.done
 			<-sent
-			c = manual(t, data)
+			c = manual(t, data, env)
 			c.again(one.path, body)
 			if after := strings.Count(c.want(200, "GET", one.list, ""), one.each); after != before+1 {
 				t.Errorf("%s: %d before, %d after", one.path, before, after)

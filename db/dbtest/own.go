@@ -122,10 +122,10 @@ func (s *Server) signal(sig syscall.Signal) error {
 	return err
 }
 
-// stands reports that a process is stopped or gone.
+// stands reports that a process is stopped or at its end, which the stopped postmaster does not notice.
 func stands(pid string) bool {
 	state, _ := status(pid)
-	return state == "T" || state == ""
+	return state == "T" || state == "Z" || state == "X" || state == ""
 }
 
 // status is the state and the parent of a process; empty when it has ended.

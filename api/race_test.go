@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +23,7 @@ type race struct {
 	read  string                         // "GET /path", or a change of nothing, after the two
 	both  []string                       // "data.name=A#": what it must show; empty: only the statuses are looked at
 	codes []string                       // what the two may answer, as "200 404"; nil: both 200
+	path  string                         // what {id} is in the path of the route; empty: {id}
 }
 
 // TestRaces sends two changes at once, in every order that one interruption makes: both are there afterwards, or one is
@@ -34,6 +36,55 @@ func TestRaces(t *testing.T) {
 			t.Run(r.name, func(t *testing.T) { r.run(t, s) })
 		}
 	})
+}
+
+// documentPath is what newDocument's id is in the path of a document's routes.
+const documentPath = "{knowledgebaseId}/documents/{documentId}"
+
+// unraced are the updating routes that stand in no race, and why.
+var unraced = map[string]string{
+	"DELETE /user/api-keys/{id}":                               "a gap: no race is written yet",
+	"PUT /console/password":                                    "a gap: no race is written yet",
+	"POST /user/assistants/disable-inbound-webhook":            "the same change as its enable- twin, which is raced",
+	"POST /user/assistants/disable-conversation-ended-webhook": "the same change as its enable- twin, which is raced",
+	"POST /user/assistants/disable-webhook":                    "the same change as its enable- twin, which is raced",
+	"DELETE /user/calls/{id}":                                  "a gap: no race is written yet",
+	"DELETE /user/do-not-call/{id}":                            "a gap: no race is written yet",
+	"DELETE /web-calls/{uuid}":                                 "a gap: no race is written yet",
+	"POST /user/campaigns/update-status":                       "a gap: no race is written yet",
+	"POST /automate/conversations/{uuid}/enable-ai":            "a gap: no race is written yet",
+	"POST /automate/conversations/{uuid}/disable-ai":           "a gap: no race is written yet",
+	"POST /user/webhook-secret/rotate":                         "a gap: no race is written yet",
+	"DELETE /sim/inventory/{phone_number}":                     "one guarded statement",
+	"PUT /sim/faults":                                          "a gap: no race is written yet",
+	"PUT /sim/phones/{phone_number}":                           "one statement that writes the whole row",
+	"PUT /sim/whatsapp/templates/{id}":                         "a gap: no race is written yet",
+}
+
+// TestEveryUpdateIsRaced asks of every route that changes or switches a record that it stands in a race, or in unraced.
+func TestEveryUpdateIsRaced(t *testing.T) {
+	raced := map[string]bool{}
+	for _, r := range races {
+		for _, request := range []string{r.a, r.b} {
+			method, rest, _ := strings.Cut(request, " ")
+			path, _, _ := strings.Cut(rest, " ")
+			if r.path != "" {
+				path = strings.Replace(path, "{id}", r.path, 1)
+			}
+			path = strings.Replace(path, "/versions/1/", "/versions/{n}/", 1)
+			raced[method+" "+path] = true
+		}
+	}
+	switching := regexp.MustCompile(`/(enable-|disable-|update-status|restore|reprocess|rotate)`)
+	for _, route := range apitest.New(t, dbtest.SQLite(t)).API.Routes() {
+		name := route.Method + " " + route.Path
+		if route.Method == "GET" || route.Method == "POST" && !switching.MatchString(route.Path) {
+			continue
+		}
+		if excused := unraced[name] != ""; raced[name] == excused {
+			t.Errorf("%s: in a race: %v, excused: %v; want one of the two", name, raced[name], excused)
+		}
+	}
 }
 
 func (r race) run(t *testing.T, s *apitest.Server) {
@@ -184,9 +235,9 @@ var races = []race{
 		read: "GET /user/tools/{id}", both: []string{"description=A#", "endpoint=https://x.example/#"}},
 	{name: "knowledgebase", make: newBase, a: `PUT /user/knowledgebases/{id} {"name":"A#"}`, b: `PUT /user/knowledgebases/{id} {"description":"B#"}`,
 		read: "GET /user/knowledgebases/{id}", both: []string{"data.name=A#", "data.description=B#"}},
-	{name: "document", make: newDocument, a: `PUT /user/knowledgebases/{id} {"name":"A#"}`, b: `PUT /user/knowledgebases/{id} {"description":"B#"}`,
+	{name: "document", make: newDocument, path: documentPath, a: `PUT /user/knowledgebases/{id} {"name":"A#"}`, b: `PUT /user/knowledgebases/{id} {"description":"B#"}`,
 		read: "GET /user/knowledgebases/{id}", both: []string{"data.name=A#", "data.description=B#"}},
-	{name: "document read again", make: newDocument, a: `PUT /user/knowledgebases/{id} {"name":"A#"}`, b: `POST /user/knowledgebases/{id}/reprocess`,
+	{name: "document read again", make: newDocument, path: documentPath, a: `PUT /user/knowledgebases/{id} {"name":"A#"}`, b: `POST /user/knowledgebases/{id}/reprocess`,
 		read: "GET /user/knowledgebases/{id}", both: []string{"data.name=A#", "data.status=processing"}},
 	{name: "folder", make: newFolder, a: `PUT /user/folder/{id} {"name":"A#"}`, b: `PUT /user/folder/{id} {"color":"red"}`,
 		read: "GET /user/folders", both: []string{"data.0.name=A#", "data.0.color=red"}},
@@ -224,7 +275,7 @@ var races = []race{
 		codes: gone, read: "GET /user/tools/{id}", both: []string{"status=404"}},
 	{name: "knowledgebase deleted", make: newBase, again: true, a: `PUT /user/knowledgebases/{id} {"name":"A#"}`, b: `DELETE /user/knowledgebases/{id}`,
 		codes: gone, read: "GET /user/knowledgebases/{id}", both: []string{"status=404"}},
-	{name: "document deleted", make: newDocument, again: true, a: `PUT /user/knowledgebases/{id} {"name":"A#"}`, b: `DELETE /user/knowledgebases/{id}`,
+	{name: "document deleted", make: newDocument, path: documentPath, again: true, a: `PUT /user/knowledgebases/{id} {"name":"A#"}`, b: `DELETE /user/knowledgebases/{id}`,
 		codes: gone, read: "GET /user/knowledgebases/{id}", both: []string{"status=404"}},
 	{name: "folder deleted", make: newFolder, again: true, a: `PUT /user/folder/{id} {"name":"A#"}`, b: `DELETE /user/folder/{id}`, codes: gone},
 	{name: "label deleted", make: newLabel, again: true, a: `PUT /user/label/{id} {"name":"A#"}`, b: `DELETE /user/label/{id}`, codes: gone},
@@ -240,7 +291,7 @@ var races = []race{
 	{name: "assistant twice deleted", make: newDesk, again: true, a: `DELETE /user/assistant/{id}`, b: `DELETE /user/assistant/{id}`, codes: twice},
 	{name: "tool twice deleted", make: newTool, again: true, a: `DELETE /user/tools/{id}`, b: `DELETE /user/tools/{id}`, codes: twice},
 	{name: "knowledgebase twice deleted", make: newBase, again: true, a: `DELETE /user/knowledgebases/{id}`, b: `DELETE /user/knowledgebases/{id}`, codes: twice},
-	{name: "document twice deleted", make: newDocument, again: true, a: `DELETE /user/knowledgebases/{id}`, b: `DELETE /user/knowledgebases/{id}`, codes: twice},
+	{name: "document twice deleted", make: newDocument, path: documentPath, again: true, a: `DELETE /user/knowledgebases/{id}`, b: `DELETE /user/knowledgebases/{id}`, codes: twice},
 	{name: "campaign twice deleted", make: newCampaign, again: true, a: `DELETE /user/campaign/{id}`, b: `DELETE /user/campaign/{id}`, codes: twice},
 	{name: "lead twice deleted", make: newLead, again: true, a: `DELETE /user/leads/{id}`, b: `DELETE /user/leads/{id}`, codes: twice},
 	{name: "trunk twice deleted", make: newTrunk, again: true, a: `DELETE /user/phone-numbers/sip-trunks/{id}`, b: `DELETE /user/phone-numbers/sip-trunks/{id}`, codes: twice},

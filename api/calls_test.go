@@ -114,7 +114,7 @@ func TestCallRecords(t *testing.T) {
 		}
 		path := fmt.Sprintf("GET /user/calls/%d", c.ID)
 		got := s.Send(path, "").Want(200)
-		for _, want := range []string{`"duration":34,`, `"status":"completed","transcript":"Assistant: Hi.\nCustomer: Bye.","variables":{},"evaluation":{"status":true},"webhook_response":null,"carrier_cost":0.01,"total_cost":0.06666667,"answered_by":"human","recording_url":"https://p.example/media/recordings/x.wav"`,
+		for _, want := range []string{`"duration":34,`, `"status":"completed","transcript":"Assistant: Hi.\nCustomer: Bye.","variables":{"status":true},"evaluation":{"status":true},"webhook_response":null,"carrier_cost":0.01,"total_cost":0.06666667,"answered_by":"human","recording_url":"https://p.example/media/recordings/x.wav"`,
 			`"ended_reason":"customer_hangup","ended_by":"customer"`, `"sender":"bot"`, `"ai_cost":0.05666667,"currency":"USD"`} {
 			if !strings.Contains(got.Body, want) {
 				t.Errorf("no %s in %s", want, got.Body)

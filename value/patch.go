@@ -48,6 +48,7 @@ func (p Patch[T]) Sending(keys ...string) Patch[T] {
 		p.sent = Sent{}
 	}
 	for _, key := range keys {
+		p.mustKnow(key)
 		p.sent[key] = isNil(reflect.ValueOf(p.To).Field(keysOf(reflect.TypeFor[T]())[key]))
 	}
 	return p

@@ -18,6 +18,7 @@ import (
 	"parley/agent"
 	"parley/audio"
 	"parley/fault"
+	"parley/providers/rest"
 	"parley/voice"
 )
 
@@ -54,7 +55,7 @@ func start(t *testing.T) *Client {
 		}
 	}()
 	c := New(Config{BaseURL: fmt.Sprintf("http://127.0.0.1:%d/v1", port), Key: "test"})
-	c.patience = patience{header: 5 * time.Second, idle: 5 * time.Second, tries: 2, pause: time.Millisecond}
+	c.Patience = rest.Patience{Header: 5 * time.Second, Idle: 5 * time.Second, Tries: 2, Pause: time.Millisecond}
 	t.Cleanup(func() {
 		c.Close()
 		cmd.Process.Kill()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"parley/providers/rest"
 )
 
 // Embedder is an embedding model of a server.
@@ -26,7 +27,7 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	}
 	a, err := e.client.post(ctx, "/embeddings", "application/json", body)
 	if err != nil {
-		return nil, explain("embedding service", err)
+		return nil, rest.Explain("embedding service", err)
 	}
 	defer a.Close()
 	var got struct {
@@ -36,18 +37,18 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 		}
 	}
 	if err := json.NewDecoder(a).Decode(&got); err != nil {
-		return nil, explain("embedding service", err)
+		return nil, rest.Explain("embedding service", err)
 	}
 	out := make([][]float32, len(texts))
 	for _, d := range got.Data {
 		if d.Index < 0 || d.Index >= len(out) {
-			return nil, explain("embedding service", fmt.Errorf("vector %d of %d", d.Index, len(texts)))
+			return nil, rest.Explain("embedding service", fmt.Errorf("vector %d of %d", d.Index, len(texts)))
 		}
 		out[d.Index] = d.Embedding
 	}
 	for i, v := range out {
 		if len(v) == 0 {
-			return nil, explain("embedding service", fmt.Errorf("no vector for text %d", i))
+			return nil, rest.Explain("embedding service", fmt.Errorf("no vector for text %d", i))
 		}
 	}
 	return out, nil

@@ -1,18 +1,16 @@
 package openai
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"strings"
 	"sync/atomic"
 
 	"parley/agent"
+	"parley/providers/rest"
 )
 
 // Model is a chat model of a server.
@@ -67,7 +65,7 @@ func (m *Model) Reply(ctx context.Context, r agent.Request) iter.Seq2[agent.Chun
 	return func(yield func(agent.Chunk, error) bool) {
 		err := m.reply(ctx, r, func(c agent.Chunk) bool { return yield(c, nil) })
 		if err != nil && err != errLeft {
-			yield(agent.Chunk{}, explain("language model", err))
+			yield(agent.Chunk{}, rest.Explain("language model", err))
 		}
 	}
 }
@@ -77,7 +75,7 @@ var errLeft = errors.New("the listener left")
 
 func (m *Model) reply(ctx context.Context, r agent.Request, emit func(agent.Chunk) bool) error {
 	a, err := m.ask(ctx, m.request(r))
-	if ref, ok := errors.AsType[*refusal](err); ok && ref.status == 400 {
+	if ref, ok := errors.AsType[*rest.Refusal](err); ok && ref.Status == 400 {
 		a, err = m.askSimpler(ctx, r, ref)
 	}
 	if err != nil {
@@ -87,23 +85,16 @@ func (m *Model) reply(ctx context.Context, r agent.Request, emit func(agent.Chun
 	return readStream(a, emit)
 }
 
-func (m *Model) ask(ctx context.Context, r chatRequest) (*answer, error) {
-	var body bytes.Buffer
-	e := json.NewEncoder(&body)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(r); err != nil {
-		return nil, fmt.Errorf("request: %w", err)
-	}
-	return m.client.post(ctx, "/chat/completions", "application/json", body.Bytes())
+func (m *Model) ask(ctx context.Context, r chatRequest) (*rest.Answer, error) {
+	return m.client.Post(ctx, "/chat/completions", r)
 }
 
 // askSimpler asks again without what some models refuse: a temperature, or a schema of the answer.
-func (m *Model) askSimpler(ctx context.Context, r agent.Request, why *refusal) (*answer, error) {
-	about := strings.ToLower(why.param + " " + why.message)
+func (m *Model) askSimpler(ctx context.Context, r agent.Request, why *rest.Refusal) (*rest.Answer, error) {
 	switch {
-	case strings.Contains(about, "temperature"):
+	case why.About("temperature"):
 		m.plain.Store(true)
-	case len(r.Schema) > 0 && (strings.Contains(about, "response_format") || strings.Contains(about, "schema")):
+	case len(r.Schema) > 0 && why.About("response_format", "schema"):
 		r.Instruction += "\nAnswer with one JSON object of this JSON Schema and nothing else:\n" + string(r.Schema)
 		r.Schema = nil
 	default:
@@ -166,32 +157,21 @@ type delta struct {
 
 // readStream reads server-sent events, or one whole JSON answer, and emits text as it comes and tool calls when complete.
 func readStream(src io.Reader, emit func(agent.Chunk) bool) error {
-	lines := bufio.NewReaderSize(src, 64<<10)
 	var calls []toolCall
 	finished := false
-	for {
-		line, err := readLine(lines)
-		data, isData := strings.CutPrefix(line, "data:")
-		if data = strings.TrimSpace(data); !isData && strings.HasPrefix(data, "{") {
-			isData = true // not a stream: the whole answer on one line
-		}
-		if isData && data == "[DONE]" {
-			finished = true
-			break
-		}
-		if isData && data != "" {
-			done, err := take(data, &calls, emit)
-			if err != nil {
-				return err
-			}
-			finished = finished || done
-		}
-		if err == io.EOF {
-			break
-		}
+	for data, err := range rest.Events(src) {
 		if err != nil {
 			return err
 		}
+		if data == "[DONE]" {
+			finished = true
+			break
+		}
+		done, err := take(data, &calls, emit)
+		if err != nil {
+			return err
+		}
+		finished = finished || done
 	}
 	if !finished {
 		return io.ErrUnexpectedEOF
@@ -204,31 +184,14 @@ func readStream(src io.Reader, emit func(agent.Chunk) bool) error {
 	return nil
 }
 
-// maxLine bounds one event; tool arguments and whole answers fit many times over.
-const maxLine = 4 << 20
-
-func readLine(r *bufio.Reader) (string, error) {
-	var b strings.Builder
-	for {
-		part, err := r.ReadSlice('\n')
-		b.Write(part)
-		if err != bufio.ErrBufferFull {
-			return strings.TrimRight(b.String(), "\r\n"), err
-		}
-		if b.Len() > maxLine {
-			return "", errors.New("an event is too long")
-		}
-	}
-}
-
 func take(data string, calls *[]toolCall, emit func(agent.Chunk) bool) (done bool, err error) {
 	var s streamed
 	if err := json.Unmarshal([]byte(data), &s); err != nil {
 		return false, fmt.Errorf("event: %w", err)
 	}
 	if len(s.Error) > 0 && string(s.Error) != "null" {
-		r := &refusal{status: 500, message: "error in the stream"}
-		r.fill(s.Error)
+		r := &rest.Refusal{Status: 500, Message: "error in the stream"}
+		r.Read([]byte(data))
 		return false, r
 	}
 	for _, c := range s.Choices {

@@ -19,6 +19,7 @@ import (
 
 	"parley/agent"
 	"parley/fault"
+	"parley/providers/rest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -58,7 +59,7 @@ func show(c agent.Chunk) string {
 func quick(t *testing.T, h http.HandlerFunc) *Client {
 	s := httptest.NewServer(h)
 	c := New(Config{BaseURL: s.URL + "/v1/", Key: "sk-test"})
-	c.patience = patience{header: 5 * time.Second, idle: 5 * time.Second, tries: 3, pause: time.Millisecond}
+	c.Patience = rest.Patience{Header: 5 * time.Second, Idle: 5 * time.Second, Tries: 3, Pause: time.Millisecond}
 	t.Cleanup(func() { c.Close(); s.Close() })
 	return c
 }
@@ -181,9 +182,9 @@ func TestSlowServers(t *testing.T) {
 			case <-r.Context().Done():
 			}
 		})
-		client.patience.header, client.patience.idle = 30*time.Millisecond, 30*time.Millisecond
+		client.Patience.Header, client.Patience.Idle = 30*time.Millisecond, 30*time.Millisecond
 		if c.begin != "" {
-			client.patience.header = 5 * time.Second
+			client.Patience.Header = 5 * time.Second
 		}
 		if _, err := ask(client, agent.Request{}); fault.Of(err).Message != c.message {
 			t.Errorf("%s: %v", c.name, err)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"parley/audio"
+	"parley/providers/rest"
 	"parley/voice"
 )
 
@@ -48,12 +49,12 @@ func (v *Synthesizer) Speak(ctx context.Context, s voice.Speech) iter.Seq2[audio
 		}
 		a, err := v.client.post(ctx, "/audio/speech", "application/json", body)
 		if err != nil {
-			yield(audio.Frame{}, explain("speech service", err))
+			yield(audio.Frame{}, rest.Explain("speech service", err))
 			return
 		}
 		defer a.Close()
 		if err := readSpeech(a, func(f audio.Frame) bool { return yield(f, nil) }); err != nil && err != errLeft {
-			yield(audio.Frame{}, explain("speech service", err))
+			yield(audio.Frame{}, rest.Explain("speech service", err))
 		}
 	}
 }

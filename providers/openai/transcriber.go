@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"parley/audio"
+	"parley/providers/rest"
 	"parley/voice"
 )
 
@@ -71,7 +72,7 @@ func (t *transcriber) Recv() (voice.Transcript, error) {
 	if err != nil && t.ctx.Err() != nil {
 		return voice.Transcript{}, io.EOF
 	}
-	return out, explain("transcription service", err)
+	return out, rest.Explain("transcription service", err)
 }
 
 func (t *transcriber) Close() error {

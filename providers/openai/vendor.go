@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -107,24 +106,6 @@ func (s Settings) offer() (o catalog.Offer) {
 		o.Transcribers = []catalog.NewTranscriber{{Code: Code, Name: "OpenAI-compatible recognition"}}
 	}
 	return o
-}
-
-// Check asks for the list of models. A server that has none but answers is well.
-func (c *Client) Check(ctx context.Context) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+"/models", nil)
-	if err != nil {
-		return err
-	}
-	c.sign(req)
-	res, err := c.http.Do(req)
-	if err != nil {
-		return explain("server", err)
-	}
-	defer res.Body.Close()
-	if s := res.StatusCode; s == http.StatusUnauthorized || s == http.StatusForbidden || s >= 500 {
-		return explain("server", &refusal{status: s, message: http.StatusText(s)})
-	}
-	return nil
 }
 
 // found are the servers on this machine that could be used.

@@ -312,7 +312,7 @@ func (p *pacer) add(s *Stream, now time.Time) {
 			s.slot = i
 		}
 	}
-	s.first = p.frame
+	s.first, s.out.skipped = p.frame, p.skipped.Load()
 	s.in.alive = now
 	s.out.nextRTCP = now.Add(time.Second)
 	p.slot[s.slot] = append(p.slot[s.slot], s)

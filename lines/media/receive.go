@@ -114,7 +114,7 @@ func (s *Stream) packet(p *pacer, b []byte, from netip.AddrPort, at time.Time) {
 	clock := s.cfg.Codec.Clock()
 	in.reception.Packet(h, uint32(at.Sub(p.epoch).Microseconds()*int64(clock)/1e6))
 	if h.PayloadType == s.cfg.PayloadType {
-		s.count.dry.Add(in.strict.packet(h.Timestamp, clock, at))
+		s.count.dry.Add(in.strict.packet(h, clock, at))
 	}
 	switch in.order.Push(h, payload) {
 	case rtp.Now:
@@ -280,29 +280,44 @@ func (s *Stream) hear(pcm []int16, at time.Time) {
 	}
 }
 
-// strict is a listener whose playout buffer of strictBuffer never grows: it tells what came too late to be played. When it
-// has run empty it begins afresh with a full buffer.
+// strict is a listener whose playout buffer of strictBuffer never grows: it tells what came too late to be played, or was
+// never sent. When it has run empty it begins afresh with a full buffer.
 type strict struct {
 	started bool
-	last    uint32    // timestamp of the latest packet
-	due     time.Time // when that is played
+	last    rtp.Header    // of the latest packet
+	due     time.Time     // when that is played
+	each    time.Duration // sound in a packet, as far as known; 0 = not yet
 }
 
 const strictBuffer = 60 * time.Millisecond
 
 // packet takes a packet and returns for how many periods of 20 ms the listener was silent for want of it.
-func (l *strict) packet(timestamp uint32, clock int, at time.Time) (dry int64) {
-	step := time.Duration(int32(timestamp-l.last)) * time.Second / time.Duration(clock)
+func (l *strict) packet(h rtp.Header, clock int, at time.Time) (dry int64) {
+	step := time.Duration(int32(h.Timestamp-l.last.Timestamp)) * time.Second / time.Duration(clock)
 	if l.started && step <= 0 && step > -time.Second {
 		return 0 // out of order, or twice
 	}
 	due := l.due.Add(step)
 	if late := at.Sub(due); !l.started || step < 0 || late < -time.Second {
 		due = at.Add(strictBuffer)
-	} else if late > 0 {
-		dry = int64((late + audio.FrameDur - 1) / audio.FrameDur)
-		due = at.Add(strictBuffer)
+	} else {
+		if dry = l.leftOut(h, step); late > 0 {
+			dry += int64((late + audio.FrameDur - 1) / audio.FrameDur)
+			due = at.Add(strictBuffer)
+		}
 	}
-	l.started, l.last, l.due = true, timestamp, due
+	l.started, l.last, l.due = true, h, due
 	return dry
+}
+
+// leftOut is how many periods of 20 ms the timestamps of consecutive packets leave out; behind a pause (the marker) none.
+func (l *strict) leftOut(h rtp.Header, step time.Duration) int64 {
+	n := time.Duration(int16(h.Sequence - l.last.Sequence))
+	if n <= 0 || h.Marker {
+		return 0
+	}
+	if each := step / n; l.each == 0 || each < l.each {
+		l.each = each
+	}
+	return int64((step - n*l.each) / audio.FrameDur)
 }

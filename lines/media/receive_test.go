@@ -1,8 +1,11 @@
 package media
 
 import (
+	"slices"
 	"testing"
 	"time"
+
+	"parley/audio/rtp"
 )
 
 // A listener with 60 ms of patience hears nothing for as long as packets are later than that.
@@ -27,7 +30,7 @@ func TestStrictListener(t *testing.T) {
 			var dry int64
 			for i, at := range c.arrive {
 				if at >= 0 {
-					dry += l.packet(uint32(i)*160+4294967000, clock, time.Unix(0, 0).Add(at*ms))
+					dry += l.packet(rtp.Header{Sequence: uint16(i + 65530), Timestamp: uint32(i)*160 + 4294967000}, clock, time.Unix(0, 0).Add(at*ms))
 				}
 			}
 			if dry != c.want {
@@ -36,8 +39,25 @@ func TestStrictListener(t *testing.T) {
 		})
 	}
 	var l strict
-	l.packet(1000, clock, time.Unix(0, 0))
-	if l.packet(1000, clock, time.Unix(9, 0)) != 0 || l.packet(840, clock, time.Unix(9, 0)) != 0 {
+	l.packet(rtp.Header{Sequence: 5, Timestamp: 1000}, clock, time.Unix(0, 0))
+	if l.packet(rtp.Header{Sequence: 5, Timestamp: 1000}, clock, time.Unix(9, 0)) != 0 ||
+		l.packet(rtp.Header{Sequence: 4, Timestamp: 840}, clock, time.Unix(9, 0)) != 0 {
 		t.Error("a packet that came twice or too late to be ordered counts")
+	}
+}
+
+// What a sender leaves out and says so by its timestamps is silence at the listener, who is not late after it.
+func TestStrictListenerHearsGaps(t *testing.T) {
+	var l strict
+	var dry []int64
+	at, h := time.Unix(0, 0), rtp.Header{Sequence: 65534, Timestamp: 4294967200}
+	for _, frames := range []int{1, 1, 6, 1, -1, 1, 10} { // negative: behind a pause that was announced
+		step := max(frames, -frames*30)
+		at = at.Add(time.Duration(step) * 20 * time.Millisecond)
+		h.Sequence, h.Timestamp, h.Marker = h.Sequence+1, h.Timestamp+uint32(step)*160, frames < 0
+		dry = append(dry, l.packet(h, 8000, at))
+	}
+	if want := []int64{0, 0, 5, 0, 0, 0, 9}; !slices.Equal(dry, want) {
+		t.Errorf("%v, want %v", dry, want)
 	}
 }

@@ -11,7 +11,8 @@ import (
 // sender is our half of a stream.
 type sender struct {
 	header   rtp.Header // of the next packet
-	begun    bool       // a packet was sent
+	begun    bool       // a packet was sent since we may
+	skipped  int64      // frames left out by the pacer that the header accounts for
 	press    rtp.Press
 	pressing bool
 	spoken   bool  // something queued was sent
@@ -27,7 +28,10 @@ type sender struct {
 // send makes and sends this turn's packet: a key's, or sound.
 func (s *Stream) send(p *pacer, now time.Time) {
 	o, frame := &s.out, p.pcm[:s.rate/50]
+	o.keepTime(p.skipped.Load(), s.step())
+	defer func() { o.header.Timestamp += s.step() }()
 	if !s.cfg.Direction.sends() {
+		o.begun = false
 		s.tapOurs(p, silence[:len(frame)])
 		return
 	}
@@ -60,7 +64,12 @@ func (s *Stream) send(p *pacer, now time.Time) {
 			s.count.sent.Add(1)
 		}
 	}
-	o.header.Timestamp += s.step()
+}
+
+// keepTime moves the timestamp on by what a stall left out: a telephone that plays by timestamps would be late for good.
+func (o *sender) keepTime(skipped int64, step uint32) {
+	o.header.Timestamp += uint32(skipped-o.skipped) * step
+	o.skipped = skipped
 }
 
 // step is the number of RTP timestamp units in 20 ms.

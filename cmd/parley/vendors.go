@@ -6,6 +6,7 @@ import (
 
 	"parley/config"
 	"parley/providers"
+	"parley/providers/anthropic"
 	"parley/providers/builtin"
 	"parley/providers/openai"
 	"parley/providers/whatsapp"
@@ -17,6 +18,7 @@ import (
 var makers = []providers.Maker{
 	builtin.Vendor(),
 	openai.Vendor(),
+	anthropic.Vendor(),
 	whatsapp.Vendor(),
 }
 

@@ -65,6 +65,7 @@ type ToolCall struct {
 	ID        string
 	Name      string
 	Arguments json.RawMessage // a JSON object
+	Seal      string          // what some vendors want back with the call, unchanged; empty with most
 }
 
 // Chunk is a piece of an answer: text, or a complete tool call.

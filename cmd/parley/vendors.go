@@ -8,6 +8,7 @@ import (
 	"parley/providers"
 	"parley/providers/anthropic"
 	"parley/providers/builtin"
+	"parley/providers/gemini"
 	"parley/providers/openai"
 	"parley/providers/whatsapp"
 	"parley/voice"
@@ -19,6 +20,7 @@ var makers = []providers.Maker{
 	builtin.Vendor(),
 	openai.Vendor(),
 	anthropic.Vendor(),
+	gemini.Vendor(),
 	whatsapp.Vendor(),
 }
 

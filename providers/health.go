@@ -7,6 +7,7 @@ import (
 	"iter"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"parley/agent"
@@ -159,6 +160,45 @@ type watchedSynthesizer struct {
 
 func (w watchedSynthesizer) Speak(ctx context.Context, s voice.Speech) iter.Seq2[audio.Frame, error] {
 	return watched(ctx, w.Synthesizer.Speak(ctx, s), w.health, synthesizing)
+}
+
+// Open implements voice.Speaker. What speaks sentence by sentence does so here, each sentence watched.
+func (w watchedSynthesizer) Open(ctx context.Context, s voice.Speech) voice.Utterance {
+	if speaker, ok := w.Synthesizer.(voice.Speaker); ok {
+		return &watchedUtterance{Utterance: speaker.Open(ctx, s), ctx: ctx, health: w.health}
+	}
+	return voice.Open(ctx, struct{ voice.Synthesizer }{w}, s)
+}
+
+// watchedUtterance notes how an utterance went, once. One that was given up is good for its first sound.
+type watchedUtterance struct {
+	voice.Utterance
+	ctx    context.Context
+	health *health
+	once   sync.Once
+	heard  atomic.Bool
+}
+
+func (w *watchedUtterance) note(err error) { w.once.Do(func() { w.health.note(synthesizing, err) }) }
+
+// Recv implements voice.Utterance.
+func (w *watchedUtterance) Recv() (voice.Sound, error) {
+	s, err := w.Utterance.Recv()
+	switch {
+	case err == nil:
+		w.heard.Store(true)
+	case !errors.Is(err, io.EOF) && w.ctx.Err() == nil:
+		w.note(err)
+	}
+	return s, err
+}
+
+// Close implements voice.Utterance.
+func (w *watchedUtterance) Close() {
+	if w.heard.Load() {
+		w.note(nil)
+	}
+	w.Utterance.Close()
 }
 
 type watchedModel struct {

@@ -126,6 +126,25 @@ func (m *moody) Speak(context.Context, voice.Speech) iter.Seq2[audio.Frame, erro
 	}
 }
 
+// flow speaks text as it comes.
+type flow struct{ *moody }
+
+func (f flow) Open(ctx context.Context, s voice.Speech) voice.Utterance {
+	return voice.Open(ctx, struct{ voice.Synthesizer }{f.moody}, s)
+}
+
+func utter(t *testing.T, m voice.Synthesizer) {
+	u := voice.Open(t.Context(), m, voice.Speech{})
+	defer u.Close()
+	u.Write("Hm.")
+	u.End()
+	for {
+		if _, err := u.Recv(); err != nil {
+			return
+		}
+	}
+}
+
 func (m *moody) Write([]int16) error { return nil }
 func (m *moody) EndTurn() error      { return nil }
 func (m *moody) Close() error        { return nil }
@@ -152,6 +171,10 @@ func TestHealthByRequests(t *testing.T) {
 	m := &moody{}
 	vs := open(t, nil, m.vendor(nil))
 	v, offer := vs.By("moody"), vs.Offer()
+	made := open(t, nil, providers.Make("flowing", struct{}{}, func(context.Context, struct{}, providers.Ground) ([]providers.Vendor, error) {
+		return []providers.Vendor{{Code: "flowing", Synthesizer: flow{m}, Close: func() error { return nil }, Offer: catalog.Offer{Synthesizers: []catalog.NewSynthesizer{{Code: "flowing"}}}}}, nil
+	}))
+	flowing, fluent := made.By("flowing"), made.Offer().Synthesizers[0]
 	listener, err := v.Transcriber(t.Context(), voice.Transcription{})
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +191,9 @@ func TestHealthByRequests(t *testing.T) {
 			for range v.Synthesizer.Speak(t.Context(), voice.Speech{}) {
 			}
 		}},
-		"transcriber": {offer.Transcribers[0].Healthy, func() { _, _ = listener.Recv() }},
+		"utterance of sentences": {offer.Synthesizers[0].Healthy, func() { utter(t, v.Synthesizer) }},
+		"utterance":              {fluent.Healthy, func() { utter(t, flowing.Synthesizer) }},
+		"transcriber":            {offer.Transcribers[0].Healthy, func() { _, _ = listener.Recv() }},
 	} {
 		times := func(n int, err error) {
 			m.say(err)

@@ -116,7 +116,7 @@ func (s *Session) heard(t Transcript, now time.Time) {
 		s.final(now)
 		return
 	}
-	if t.Text == "" || !changed {
+	if s.signed(t, now) || t.Text == "" || !changed {
 		return
 	}
 	s.parts.Observe(Event{At: now, Type: "partial", Data: Partial{c.text()}, Live: true})
@@ -144,6 +144,10 @@ func (s *Session) stuck(now time.Time) {
 func (s *Session) endpoint(now time.Time) {
 	c := &s.hearing
 	if !c.open || c.awaiting {
+		return
+	}
+	if late := c.ended.Add(s.endSilence() + ownEnd); c.ends && now.Before(late) {
+		s.set(endpointAlarm, late)
 		return
 	}
 	s.off(endpointAlarm, patienceAlarm, stuckAlarm)

@@ -40,7 +40,8 @@ type Config struct {
 
 // Transcription is what a transcriber of this conversation is opened with on a line of rate Hz.
 func (c Config) Transcription(rate int) Transcription {
-	return Transcription{Rate: rate, Languages: append([]string{c.Language}, c.Others...), Hints: c.Hints}
+	return Transcription{Rate: rate, Languages: append([]string{c.Language}, c.Others...), Hints: c.Hints,
+		Turns: c.Semantic, EndSilence: c.EndSilence}
 }
 
 // Keypad says when a sequence of keys is complete.

@@ -27,6 +27,7 @@ type hearing struct {
 	ended    time.Time // last voiced moment
 	decided  time.Time // when the last turn was taken to be over
 	unheard  bool      // this turn was opened by words, not by sound
+	ends     bool      // the transcriber ends turns itself, and is believed
 	words    []string  // final transcripts of this turn
 	partial  string
 	language string // as recognised
@@ -40,7 +41,7 @@ func (s *Session) listen(e NamedTranscriber, replay bool) {
 		h.stop()
 	}
 	ctx, stop := context.WithCancel(s.ctx)
-	h.transcriber, h.provider, h.stop = h.transcriber+1, e.Provider, stop
+	h.transcriber, h.provider, h.stop, h.ends = h.transcriber+1, e.Provider, stop, false
 	id := h.transcriber
 	h.reader.tell(order{kind: replace, transcriber: id, replay: replay, keep: h.open || h.awaiting})
 	s.emit(time.Now(), "stt.request", ListenRequest{Provider: e.Provider, Language: s.language})
@@ -104,6 +105,27 @@ func (f transcriberFailed) take(s *Session, now time.Time) {
 	default:
 		s.set(reopenAlarm, now.Add(time.Duration(h.broken)*500*time.Millisecond))
 	}
+}
+
+// ownEnd is how much longer than usual a transcriber that ends turns itself is waited for.
+const ownEnd = 2500 * time.Millisecond
+
+// signed follows what a transcriber makes of the caller's turn, and reports whether it ended it.
+func (s *Session) signed(t Transcript, now time.Time) bool {
+	c := &s.hearing
+	if !s.cfg.Semantic || t.Turn == NoSign {
+		return false
+	}
+	c.ends = true
+	if t.Turn != TurnOver || !c.open && c.text() == "" {
+		return false
+	}
+	s.off(endpointAlarm, patienceAlarm, stuckAlarm)
+	if c.speaking {
+		c.ended = now
+	}
+	s.impatient(now)
+	return true
 }
 
 // endTurn asks the transcriber for the final transcript.

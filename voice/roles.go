@@ -4,10 +4,7 @@ package voice
 import (
 	"context"
 	"errors"
-	"iter"
 	"time"
-
-	"parley/audio"
 )
 
 // Transcriber turns one caller's audio into words. Write, EndTurn and Close come from one goroutine, Recv from another.
@@ -24,11 +21,33 @@ type Transcriber interface {
 
 // Transcript is what was recognised since the last final one.
 type Transcript struct {
-	Text     string
-	Final    bool
-	Language string        // ISO 639-1 when the transcriber knows it, else empty
-	Lost     time.Duration // audio given up since the last transcript, because the transcriber cannot keep up
+	Text       string
+	Final      bool
+	Turn       TurnSign      // what the transcriber makes of the caller's turn
+	Words      []Word        // of Text, when the transcriber tells them
+	Confidence float64       // in Text, 0-1; 0 = not told
+	Language   string        // ISO 639-1 when the transcriber knows it, else empty
+	Lost       time.Duration // audio given up since the last transcript, because the transcriber cannot keep up
 }
+
+// Word is a word of a transcript and where it is in the audio.
+type Word struct {
+	Text       string
+	From, To   time.Duration // since the first sample written; both 0 = not told
+	Confidence float64       // 0-1; 0 = not told
+}
+
+// TurnSign is what a transcriber that ends turns itself makes of the caller's turn. It is believed when the conversation
+// asks for it (Transcription.Turns); in others the text alone counts.
+type TurnSign int
+
+// The signs. TurnOver comes with a final transcript, which is the whole turn's; an EndTurn that it overtakes is answered by it.
+const (
+	NoSign      TurnSign = iota
+	TurnLikely           // probably over: an answer may be prepared
+	TurnResumed          // it goes on, after TurnLikely
+	TurnOver
+)
 
 // Transcribe says what is spoken in a recording, at the rate that t was opened with, and closes t.
 func Transcribe(t Transcriber, pcm []int16) (text string, err error) {
@@ -55,24 +74,10 @@ type Transcription struct {
 	Rate      int      // Hz of the audio that will be written
 	Languages []string // ISO 639-1, the primary first
 	Hints     []string // sentences this conversation is likely to contain: initial message, prompt, knowledge, tools
+
+	Turns      bool          // a transcriber that ends turns itself is believed
+	EndSilence time.Duration // silence that ends a turn, for one that does
 }
 
 // OpenTranscriber opens a transcriber for one conversation.
 type OpenTranscriber func(ctx context.Context, l Transcription) (Transcriber, error)
-
-// Synthesizer turns a sentence into sound.
-type Synthesizer interface {
-	// Speak yields audio as it is made, at any rate; the session resamples once. Breaking off or ctx ends the work.
-	Speak(ctx context.Context, s Speech) iter.Seq2[audio.Frame, error]
-}
-
-// Speech is one sentence to be spoken and how.
-type Speech struct {
-	Text       string
-	Voice      string  // the provider's own voice code
-	Language   string  // ISO 639-1
-	Speed      float64 // 0.7-1.2, 1 = normal
-	Stability  float64 // 0-1
-	Similarity float64 // 0-1
-	Emotion    bool
-}

@@ -40,6 +40,7 @@ var update = flag.Bool("update", false, "rewrite the lower half of testdata/*.ca
 //	llm DELAY TEXT…           one answer; [tool NAME FOR] runs a tool, [end] hangs up, [fail] fails, [stall] never goes on
 //	tts DELAY PER-CHAR        or stall, or fail; tts2, llm2, stt2 are the fallbacks
 //	stt DELAY                 from the end of the turn to its text; "batch" after it: no words before that
+//	over AT · likely AT · resumed AT   the transcriber ends the turn itself, or thinks about it
 //
 // Contract: 4.2 4.4 4.9
 func TestCalls(t *testing.T) {
@@ -183,6 +184,9 @@ func (w *world) parseLine(f []string) {
 		w.at(f[1], func(w *world) { w.notice(lines.Event{Kind: kind}) })
 	case "type":
 		w.at(f[1], func(w *world) { w.session.Say(w.t.Context(), rest(2)) })
+	case "over", "likely", "resumed":
+		sign := map[string]TurnSign{"over": TurnOver, "likely": TurnLikely, "resumed": TurnResumed}[f[0]]
+		w.at(f[1], func(w *world) { w.hears[0].sign(sign) })
 	case "hint":
 		w.at(f[1], func(w *world) { w.session.Hint(w.t.Context(), rest(2)) })
 	case "key":
@@ -456,6 +460,17 @@ func (e *recogniser) say(word string) {
 	if e.open1 != nil && !e.batch && e.trouble == "" {
 		e.open1.out <- Transcript{Text: strings.Join(e.words, " ")}
 	}
+}
+
+// sign has the transcriber say what it makes of the turn.
+func (e *recogniser) sign(sign TurnSign) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	tr := Transcript{Text: strings.Join(e.words, " "), Turn: sign, Final: sign == TurnOver}
+	if tr.Final {
+		e.words = nil
+	}
+	e.open1.out <- tr
 }
 
 func (c *earCall) Write([]int16) error { return nil }

@@ -47,7 +47,9 @@ func render(t *testing.T, s voice.Speech) audio.Frame {
 }
 
 func TestSynthesizerRole(t *testing.T) {
-	providertest.Synthesizer(t, engines, voice.Speech{Text: sentence, Voice: "slt", Language: "en", Speed: 1})
+	how := voice.Speech{Text: sentence, Voice: "slt", Language: "en", Speed: 1}
+	providertest.Synthesizer(t, engines, how)
+	providertest.Speaker(t, engines, how, "We open at nine, ", "and close at five. ", "Come in.")
 }
 
 func TestEveryVoiceIsEquallyLoud(t *testing.T) {

@@ -82,4 +82,5 @@ func TestSynthesizerRole(t *testing.T) {
 	})
 	sentence := voice.Speech{Text: "We open at nine in the morning.", Voice: "alloy", Language: "en", Speed: 1}
 	providertest.Synthesizer(t, c.Synthesizer("m"), sentence)
+	providertest.Speaker(t, c.Synthesizer("m"), sentence, "We open at nine, ", "and close at five. ", "Come in.")
 }

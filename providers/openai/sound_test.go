@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -63,7 +64,7 @@ func TestTranscriber(t *testing.T) {
 	}
 	hears.EndTurn()
 	got, err := hears.Recv()
-	if err != nil || got != (voice.Transcript{Text: "Hello there.", Final: true, Language: "de"}) {
+	if err != nil || !reflect.DeepEqual(got, voice.Transcript{Text: "Hello there.", Final: true, Language: "de"}) {
 		t.Errorf("%+v %v", got, err)
 	}
 	if n := len(heard.PCM); heard.Rate != 8000 || n < 8000+4000 || n > 8000+4000+3000 {

@@ -149,6 +149,8 @@ const (
 	SpeechFaded                  // the far end made no sound for a window, at the end of speech or inside it; At is the last sound
 	SpeechBack                   // it goes on, without having been taken for over; SpeechEnd may come instead
 	Refused                      // audio of somebody else than the far end came, and is not heard; once
+	Gap                          // packets of the far end stopped coming, which says nothing of what it does; At is the last one
+	GapOver                      // they come again, or have been missing for so long that silence counts from now on
 	PlayStart                    // the first sample of an utterance (queued after silence or Clear) was sent; Pos is its position
 )
 

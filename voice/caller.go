@@ -42,6 +42,10 @@ func (s *Session) notice(ev lines.Event) {
 	case lines.SpeechBack:
 		s.hearing.faded = time.Time{}
 		s.armGate()
+	case lines.Gap:
+		s.gapBegins(ev.At)
+	case lines.GapOver:
+		s.gapEnds(ev.At)
 	case lines.Digit:
 		s.key(ev.Digit, ev.At)
 	case lines.Drained:
@@ -143,7 +147,7 @@ func (s *Session) stuck(now time.Time) {
 // endpoint takes the caller's turn to be over and asks for its text.
 func (s *Session) endpoint(now time.Time) {
 	c := &s.hearing
-	if !c.open || c.awaiting {
+	if !c.open || c.awaiting || s.frozen(endpointAlarm, now) {
 		return
 	}
 	if late := c.ended.Add(s.endSilence() + ownEnd); c.ends && now.Before(late) {
@@ -191,6 +195,9 @@ func (s *Session) patienceFor(text string) time.Duration {
 
 // impatient answers an unfinished sentence that was not finished.
 func (s *Session) impatient(now time.Time) {
+	if s.frozen(patienceAlarm, now) {
+		return
+	}
 	s.hearing.open, s.hearing.decided = false, now
 	if s.turn == nil {
 		s.awaitWords(now)

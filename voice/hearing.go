@@ -19,6 +19,7 @@ type hearing struct {
 
 	speaking bool
 	faded    time.Time // since when that is without sound; zero = with sound
+	gap      dropout
 	open     bool      // sound or words since the last turn
 	awaiting bool      // the turn is over, its final transcript is on the way
 	ever     bool      // any sound in this call

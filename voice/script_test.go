@@ -35,6 +35,7 @@ var update = flag.Bool("update", false, "rewrite the lower half of testdata/*.ca
 //	set KEY VALUE…            a setting of the conversation
 //	caller AT FOR WORDS…      speaks; "-" makes a sound without words; "lingers" before them: the detector hears 0.3 s more
 //	fade AT · back AT         the sound of speech is gone and returns
+//	gap AT FOR                no packets come
 //	tone AT FOR HZ            and beeps
 //	type AT TEXT · key AT K · hint AT TEXT · hold AT FOR · hangup AT · stop AT REASON
 //	llm DELAY TEXT…           one answer; [tool NAME FOR] runs a tool, [end] hangs up, [fail] fails, [stall] never goes on
@@ -182,6 +183,9 @@ func (w *world) parseLine(f []string) {
 	case "fade", "back": // inside speech
 		kind := map[string]lines.EventKind{"fade": lines.SpeechFaded, "back": lines.SpeechBack}[f[0]]
 		w.at(f[1], func(w *world) { w.notice(lines.Event{Kind: kind}) })
+	case "gap": // no packets come
+		w.steps = append(w.steps, step{w.dur(f[1]) + 100*time.Millisecond, func(w *world) { w.notice(lines.Event{Kind: lines.Gap, At: w.began.Add(w.dur(f[1]))}) }},
+			step{w.dur(f[1]) + w.dur(f[2]), func(w *world) { w.notice(lines.Event{Kind: lines.GapOver}) }})
 	case "type":
 		w.at(f[1], func(w *world) { w.session.Say(w.t.Context(), rest(2)) })
 	case "over", "likely", "resumed":

@@ -122,8 +122,38 @@ func TestDetectorRestsInSilence(t *testing.T) {
 func TestSpeechEndsWhenPacketsStop(t *testing.T) {
 	k := newDesk(t, Config{}, func(int) audio.Detector { return script{} })
 	k.say(flat(900, 8000))
-	k.step(20)
-	k.want("events", k.kinds(), []lines.EventKind{lines.FirstIn, lines.SpeechStart, lines.SpeechFaded, lines.SpeechEnd})
+	k.step(int((longestGap + 400*time.Millisecond) / audio.FrameDur))
+	k.want("events", k.kinds(), []lines.EventKind{lines.FirstIn, lines.SpeechStart, lines.Gap, lines.GapOver, lines.SpeechFaded, lines.SpeechEnd})
+}
+
+// Lost and late packets are no silence; those that a far end saves are.
+func TestGapOfPackets(t *testing.T) {
+	gap := func(k *desk, lost bool) []lines.EventKind {
+		k.say(flat(900, 8000))
+		const n = 50 // 1 s
+		k.step(n)
+		if k.ts += n * 160; lost {
+			k.seq += n
+		}
+		k.say(flat(900, 8000))
+		return k.kinds()
+	}
+	k := newDesk(t, Config{}, func(int) audio.Detector { return script{} })
+	want := []lines.EventKind{lines.FirstIn, lines.SpeechStart, lines.Gap, lines.GapOver}
+	k.want("packets lost", gap(k, true), want)
+	k.want("once more", gap(k, true), []lines.EventKind{lines.Gap, lines.GapOver})
+
+	k = newDesk(t, Config{}, func(int) audio.Detector { return script{} })
+	k.want("packets saved, before that is known", gap(k, false), want)
+	k.want("packets saved", gap(k, false), []lines.EventKind{lines.SpeechFaded, lines.SpeechEnd, lines.SpeechStart})
+
+	k = newDesk(t, Config{}, func(int) audio.Detector { return script{} })
+	k.say(flat(900, 8000))
+	h := k.next()
+	h.PayloadType = comfortNoise
+	k.packet(h, []byte{70}, phone)
+	k.step(50)
+	k.want("comfort noise", k.kinds(), []lines.EventKind{lines.FirstIn, lines.SpeechStart, lines.SpeechFaded, lines.SpeechEnd})
 }
 
 func TestEnergyDetector(t *testing.T) {

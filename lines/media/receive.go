@@ -11,15 +11,16 @@ import (
 )
 
 const (
-	comfortNoise = 13                     // payload type of RFC 3389
-	takeover     = 200 * time.Millisecond // a second SSRC of the same peer is heard after that much silence of the first
-	yieldFor     = 2 * time.Second        // a source other than the signalled one is shut in no sooner
-	nuisance     = 100                    // packets refused since the latch that have the socket shut to all but the peer
-	stallAfter   = 40 * time.Millisecond  // a packet held back for a missing one waits no longer
-	fillAfter    = 100 * time.Millisecond // silence stands in for a far end that sends nothing
-	fillLost     = 5                      // frames concealed in one go; the silence above stands for the rest
-	perTurn      = 16                     // packets read per turn
-	probeEvery   = 8                      // turns
+	comfortNoise = 13                      // payload type of RFC 3389
+	takeover     = 200 * time.Millisecond  // a second SSRC of the same peer is heard after that much silence of the first
+	yieldFor     = 2 * time.Second         // a source other than the signalled one is shut in no sooner
+	nuisance     = 100                     // packets refused since the latch that have the socket shut to all but the peer
+	stallAfter   = 40 * time.Millisecond   // a packet held back for a missing one waits no longer
+	gapAfter     = 100 * time.Millisecond  // without packets is a gap
+	longestGap   = 1200 * time.Millisecond // silence stands in for a far end that sends nothing for longer
+	fillLost     = 5                       // frames concealed in one go; the silence above stands for the rest
+	perTurn      = 16                      // packets read per turn
+	probeEvery   = 8                       // turns
 )
 
 // receiver is the far end's half of a stream.
@@ -43,10 +44,13 @@ type receiver struct {
 	strict    strict
 	conceal   audio.Concealer
 	place     place
+	gap       bool // Gap was raised
+	saves     bool // the far end sends no packets while it is silent
+	last      rtp.Header
 }
 
 func (r *receiver) unlatch() {
-	r.latched, r.belief = false, refused
+	r.latched, r.belief, r.saves = false, refused, false
 	r.order.Reset()
 }
 
@@ -57,12 +61,47 @@ func (s *Stream) receive(p *pacer, now time.Time) {
 	if in.order.Waiting() && now.Sub(in.alive) > stallAfter {
 		s.popHeld(p, now, true)
 	}
-	if in.first && now.Sub(in.sound) > fillAfter {
-		quiet := silence[:s.rate/50]
-		s.hearing.put(quiet)
-		s.ear.feed(quiet, now)
+	if in.first && now.Sub(in.sound) > gapAfter {
+		s.miss(now)
 	}
 	s.checkAlive(now)
+}
+
+// miss takes note of sound that does not come. Packets that are lost or late say nothing of the caller, so nothing is heard for
+// a while; then, and of a far end that saves packets or sends keys, silence.
+func (s *Stream) miss(now time.Time) {
+	in := &s.in
+	if none := now.Sub(in.alive) > gapAfter || in.gap; none && !in.saves && now.Sub(in.sound) < longestGap {
+		if !in.gap {
+			in.gap = true
+			s.post(lines.Event{Kind: lines.Gap, At: in.sound, Pos: s.out.position})
+		}
+		return
+	}
+	s.endGap(now)
+	quiet := silence[:s.rate/50]
+	s.hearing.put(quiet)
+	s.ear.feed(quiet, now)
+}
+
+func (s *Stream) endGap(now time.Time) {
+	if s.in.gap {
+		s.in.gap = false
+		s.post(lines.Event{Kind: lines.GapOver, At: now, Pos: s.out.position})
+	}
+}
+
+// resume ends a gap with its first packet. One that follows the last in number but not in time shows that nothing was lost: the
+// far end saves the packets of silence (RFC 3551 §4.1).
+func (s *Stream) resume(h rtp.Header, at time.Time) {
+	in := &s.in
+	gap := at.Sub(in.sound)
+	jumped := time.Duration(h.Timestamp-in.last.Timestamp) * time.Second / time.Duration(s.cfg.Codec.Clock())
+	if gap > gapAfter && h.Sequence == in.last.Sequence+1 && jumped > gap/2 {
+		in.saves = true
+	}
+	s.endGap(at)
+	in.last, in.sound = h, at
 }
 
 // drain reads the packets that are there. A system call that finds nothing costs as much as one that does, so most turns
@@ -242,11 +281,13 @@ func (s *Stream) deliver(p *pacer, h rtp.Header, payload []byte, lost int, at ti
 			return
 		}
 	case comfortNoise:
+		s.in.saves = true
 		return
 	}
 	if h.PayloadType != s.cfg.PayloadType || len(payload) == 0 {
 		return
 	}
+	s.resume(h, at)
 	for range min(lost, fillLost) {
 		s.hear(s.concealed(p), at)
 	}
@@ -256,7 +297,6 @@ func (s *Stream) deliver(p *pacer, h rtp.Header, payload []byte, lost int, at ti
 	}
 	s.tapFar(p, h, pcm)
 	s.hear(pcm, at)
-	s.in.sound = at
 }
 
 // concealed is 20 ms in place of a lost packet.

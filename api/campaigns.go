@@ -3,9 +3,11 @@ package api
 import (
 	"context"
 
+	"parley/assistants"
 	"parley/campaigns"
 	"parley/db"
 	"parley/fault"
+	"parley/ids"
 	"parley/value"
 	"parley/wire"
 )
@@ -29,12 +31,12 @@ type campaignOut struct {
 	Interval     int                   `json:"retry_interval"`
 	CreatedAt    value.Time            `json:"created_at"`
 	UpdatedAt    value.Time            `json:"updated_at"`
-	Assistant    *int64                `json:"assistant_id"`
+	Assistant    *assistants.ID        `json:"assistant_id"`
 	Timezone     string                `json:"timezone"`
 	Voicemail    bool                  `json:"retry_on_voicemail"`
 	GoalMissed   bool                  `json:"retry_on_goal_incomplete"`
 	GoalVariable *string               `json:"goal_completion_variable"`
-	Numbers      []int64               `json:"phone_number_ids"`
+	Numbers      []ids.Number          `json:"phone_number_ids"`
 	StopReason   *campaigns.StopReason `json:"stop_reason"`
 	Leads        campaigns.Counts      `json:"leads_count"`
 }

@@ -143,7 +143,7 @@ func (a *API) attachable(ctx context.Context, in *attachableIn) ([]attachableOut
 		if in.Type.V == assistants.Inbound && (n.Held || n.CallerID()) {
 			continue
 		}
-		out = append(out, attachableOut{n.ID, n.E164, n.Country, n.TypeLabel, !n.Held})
+		out = append(out, attachableOut{int64(n.ID), n.E164, n.Country, n.TypeLabel, !n.Held})
 	}
 	return out, nil
 }

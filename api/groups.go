@@ -10,19 +10,19 @@ import (
 type newGroupIn struct{ assistants.GroupChange }
 
 type groupIn struct {
-	ID int64 `path:"id"`
+	ID assistants.GroupID `path:"id"`
 	assistants.GroupChange
 }
 
 type groupRef struct {
-	ID int64 `path:"id"`
+	ID assistants.GroupID `path:"id"`
 }
 
 type groupOut struct {
-	ID    int64   `json:"id"`
-	Name  string  `json:"name"`
-	Color *string `json:"color"`
-	Uses  int     `json:"assistants_count"`
+	ID    assistants.GroupID `json:"id"`
+	Name  string             `json:"name"`
+	Color *string            `json:"color"`
+	Uses  int                `json:"assistants_count"`
 }
 
 type savedGroup struct {

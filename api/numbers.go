@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"parley/assistants"
 	"parley/fault"
 	"parley/numbers"
 	"parley/value"
@@ -64,19 +65,19 @@ type renamedNumber struct {
 }
 
 type numberOut struct {
-	ID         int64        `json:"id"`
-	Number     string       `json:"phone_number"`
-	Country    string       `json:"country_code"`
-	Type       numbers.Type `json:"type"`
-	SMS        bool         `json:"sms_capable"`
-	Nickname   *string      `json:"nickname"`
-	Label      string       `json:"type_label"`
-	Region     *string      `json:"region"`
-	Subscribed bool         `json:"has_active_subscription"`
-	CreatedAt  value.Time   `json:"created_at"`
-	Status     string       `json:"status"`
-	ReleaseAt  *value.Time  `json:"release_at"`
-	Assistants []int64      `json:"assistant_ids"`
+	ID         int64           `json:"id"`
+	Number     string          `json:"phone_number"`
+	Country    string          `json:"country_code"`
+	Type       numbers.Type    `json:"type"`
+	SMS        bool            `json:"sms_capable"`
+	Nickname   *string         `json:"nickname"`
+	Label      string          `json:"type_label"`
+	Region     *string         `json:"region"`
+	Subscribed bool            `json:"has_active_subscription"`
+	CreatedAt  value.Time      `json:"created_at"`
+	Status     string          `json:"status"`
+	ReleaseAt  *value.Time     `json:"release_at"`
+	Assistants []assistants.ID `json:"assistant_ids"`
 }
 
 type numberList struct {
@@ -169,16 +170,16 @@ func (a *API) showNumbers(ctx context.Context, list []numbers.Number) (numberLis
 	return numberList{each(list, func(x numbers.Number) numberOut { return showNumber(x, holders) })}, err
 }
 
-func showNumber(x numbers.Number, holders map[int64][]int64) numberOut {
+func showNumber(x numbers.Number, holders map[numbers.ID][]assistants.ID) numberOut {
 	out := numberOut{ID: int64(x.ID), Number: x.Number, Country: x.Country, Type: x.Type, SMS: x.SMS, Nickname: x.Nickname,
 		Label:  x.Type.Label(),
-		Region: x.Region, Subscribed: x.Subscribed(), CreatedAt: value.At(x.CreatedAt.Time()), Status: "active", Assistants: holders[int64(x.ID)]}
+		Region: x.Region, Subscribed: x.Subscribed(), CreatedAt: value.At(x.CreatedAt.Time()), Status: "active", Assistants: holders[x.ID]}
 	if x.State == numbers.Scheduled {
 		at := value.At(x.ReleaseAt.Time())
 		out.Status, out.ReleaseAt = "scheduled_for_release", &at
 	}
 	if out.Assistants == nil {
-		out.Assistants = []int64{}
+		out.Assistants = []assistants.ID{}
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"parley/assistants"
 	"parley/billing"
 	"parley/value"
 )
@@ -49,19 +50,19 @@ func (a *API) usage(ctx context.Context, in *usageIn) (usageOut, error) {
 	if err != nil {
 		return usageOut{}, err
 	}
-	var ids []int64
+	var list []assistants.ID
 	for _, r := range rows {
 		if r.Assistant != nil {
-			ids = append(ids, int64(*r.Assistant))
+			list = append(list, *r.Assistant)
 		}
 	}
-	names, err := a.Assistants.Names(ctx, a.DB, owner(ctx), ids)
+	names, err := a.Assistants.Names(ctx, a.DB, owner(ctx), list)
 	out := usageOut{Unit: unit, Currency: a.Billing.Currency}
 	for _, r := range rows {
 		line := usageLine{Day: text(r.Day), AssistantID: (*int64)(r.Assistant), Kind: text(r.Kind),
 			Count: r.Count, Amount: r.Amount, Cost: r.Money}
 		if r.Assistant != nil {
-			line.Assistant = text(names[int64(*r.Assistant)])
+			line.Assistant = text(names[*r.Assistant])
 		}
 		out.Data = append(out.Data, line)
 	}

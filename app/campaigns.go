@@ -34,7 +34,7 @@ type campaignWorld struct{ h *App }
 // Place records a call of a lead and queues its dialling.
 func (w campaignWorld) Place(ctx context.Context, tx *db.Tx, a campaigns.Attempt) (calls.ID, error) {
 	call, err := w.h.Switchboard.Place(ctx, tx, switchboard.Order{
-		Owner: a.Owner, Assistant: value.Ref{ID: a.AssistantID}, Phone: a.Phone, Variables: a.Variables,
+		Owner: a.Owner, Assistant: value.Ref{ID: int64(a.AssistantID)}, Phone: a.Phone, Variables: a.Variables,
 		CampaignID: a.CampaignID, CampaignName: a.Name, LeadID: a.LeadID, DialNo: a.DialNo, NumberID: a.NumberID,
 	})
 	return call.ID, refusedPlace(err)
@@ -112,8 +112,8 @@ func (w campaignWorld) ForCampaign(ctx context.Context, q db.Q, owner accounts.I
 	if err != nil {
 		return campaigns.Assistant{}, err
 	}
-	_, canCall, err := callNumbers(w).Caller(ctx, q, owner, numbers.ID(value.Or(a.PhoneNumberID, 0)))
-	out := campaigns.Assistant{ID: int64(a.ID), Outbound: a.Type == assistants.Outbound, Paused: a.Paused, CanCall: canCall}
+	_, canCall, err := callNumbers(w).Caller(ctx, q, owner, value.Or(a.PhoneNumberID, 0))
+	out := campaigns.Assistant{ID: a.ID, Outbound: a.Type == assistants.Outbound, Paused: a.Paused, CanCall: canCall}
 	for _, item := range a.PostCallSchema {
 		if item.Type == "bool" {
 			out.GoalNames = append(out.GoalNames, item.Name)
@@ -123,8 +123,8 @@ func (w campaignWorld) ForCampaign(ctx context.Context, q db.Q, owner accounts.I
 }
 
 // Activate marks a new assistant as used.
-func (w campaignWorld) Activate(ctx context.Context, tx *db.Tx, id int64) error {
-	return w.h.Assistants.Activate(ctx, tx, assistants.ID(id))
+func (w campaignWorld) Activate(ctx context.Context, tx *db.Tx, id assistants.ID) error {
+	return w.h.Assistants.Activate(ctx, tx, id)
 }
 
 // Positive reports whether the account may spend.
@@ -133,11 +133,11 @@ func (w campaignWorld) Positive(ctx context.Context, q db.Q, owner accounts.ID) 
 }
 
 // Own are those of the numbers that the account can show to whom it calls.
-func (w campaignWorld) Own(ctx context.Context, q db.Q, owner accounts.ID, ids []int64) ([]int64, error) {
-	all, err := w.h.Numbers.Of(ctx, q, owner, ids)
-	own := make([]int64, len(all))
+func (w campaignWorld) Own(ctx context.Context, q db.Q, owner accounts.ID, list []numbers.ID) ([]numbers.ID, error) {
+	all, err := w.h.Numbers.Of(ctx, q, owner, list)
+	own := make([]numbers.ID, len(all))
 	for i, n := range all {
-		own[i] = int64(n.ID)
+		own[i] = n.ID
 	}
 	return own, err
 }

@@ -104,7 +104,7 @@ func (h *App) mind() mind.Mind {
 
 // search finds passages in an assistant's knowledgebase.
 func (h *App) search(ctx context.Context, a assistants.Assistant, query string) ([]agent.Passage, error) {
-	found, err := h.Knowledge.Search(ctx, knowledge.ID(value.Or(a.KnowledgebaseID, 0)), query, 6)
+	found, err := h.Knowledge.Search(ctx, value.Or(a.KnowledgebaseID, 0), query, 6)
 	out := make([]agent.Passage, len(found))
 	for i, p := range found {
 		out[i] = agent.Passage(p)

@@ -12,7 +12,6 @@ import (
 	"path"
 	"time"
 
-	"parley/assistants"
 	"parley/chats"
 	"parley/messaging"
 	"parley/ssrf"
@@ -96,7 +95,7 @@ func (h *App) transcribe(ctx context.Context, s messaging.Sender, recording []by
 	talk, language := h.Switchboard.Engines, "en"
 	open := talk.Transcribers[talk.Default]
 	if s.AssistantID != nil {
-		a, err := h.Assistants.ByID(ctx, h.DB, assistants.ID(*s.AssistantID))
+		a, err := h.Assistants.ByID(ctx, h.DB, *s.AssistantID)
 		if err == nil {
 			language = a.Language()
 			if t, ok := h.Catalog.TranscriberFor(a.LanguageID, value.Or(a.TranscriberProviderID, 0)); ok && talk.Transcribers[t.Code] != nil {

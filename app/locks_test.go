@@ -13,6 +13,7 @@ import (
 	"parley/accounts"
 	"parley/agent"
 	"parley/api/apitest"
+	"parley/assistants"
 	"parley/audio"
 	"parley/billing"
 	"parley/campaigns"
@@ -83,7 +84,7 @@ func TestLocksAreTakenInOneOrder(t *testing.T) {
 	desk := s.Send("POST /user/assistant", `{"name":"Desk","voice_id":1,"language_id":1,"type":"outbound","mode":"pipeline","timezone":"UTC","initial_message":"Hello.","system_prompt":"You sell maps.","llm_model_id":1,"phone_number_id":7}`).Want(201).ID("data.id")
 	list := func(n int) campaigns.ID {
 		one, err := h.Campaigns.Create(ctx, owner, func(*db.Tx) (campaigns.Settings, error) {
-			return campaigns.Settings{Name: fmt.Sprint("C", n), AssistantID: desk, Timezone: "UTC", MaxParallel: 5, Start: "00:00", End: "23:59",
+			return campaigns.Settings{Name: fmt.Sprint("C", n), AssistantID: assistants.ID(desk), Timezone: "UTC", MaxParallel: 5, Start: "00:00", End: "23:59",
 				Days: []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}}, nil
 		})
 		must(err)

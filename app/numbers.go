@@ -26,7 +26,7 @@ func (h *App) numbers(context.Context) error {
 		CallerIDs: callers.CallerIDs, Countries: h.on.Config.Numbers.Countries, Node: h.on.Node, Phones: h.phones(),
 		Reach: h.Reach, Operator: h.isOperator,
 		Detached: func(ctx context.Context, tx *db.Tx, owner accounts.ID, id numbers.ID) error {
-			if err := h.Assistants.DetachNumber(ctx, tx, int64(id)); err != nil {
+			if err := h.Assistants.DetachNumber(ctx, tx, id); err != nil {
 				return err
 			}
 			return h.Campaigns.ForgetNumber(ctx, tx, owner, id)
@@ -41,11 +41,11 @@ func (h *App) isOperator(ctx context.Context, q db.Q, id accounts.ID) (bool, err
 }
 
 // numbersOf are an account's numbers as assistants see them.
-func (h *App) numbersOf(ctx context.Context, q db.Q, owner accounts.ID, ids []int64) ([]assistants.Number, error) {
-	list, err := h.Numbers.Of(ctx, q, owner, ids)
+func (h *App) numbersOf(ctx context.Context, q db.Q, owner accounts.ID, asked []numbers.ID) ([]assistants.Number, error) {
+	list, err := h.Numbers.Of(ctx, q, owner, asked)
 	out := make([]assistants.Number, len(list))
 	for i, x := range list {
-		out[i] = assistants.Number{ID: int64(x.ID), E164: x.Number, Country: x.Country, Type: string(x.Type), TypeLabel: x.Type.Label(),
+		out[i] = assistants.Number{ID: x.ID, E164: x.Number, Country: x.Country, Type: string(x.Type), TypeLabel: x.Type.Label(),
 			Scheduled: x.State == numbers.Scheduled}
 	}
 	return out, err

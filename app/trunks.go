@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"parley/ids"
 	"parley/lines/sip"
 	"parley/numbers"
 )
@@ -23,7 +24,7 @@ func (b trunkBook) Called(ctx context.Context, user string) ([]sip.Trunk, error)
 	return lineTrunks(list), err
 }
 
-func (b trunkBook) Trunk(ctx context.Context, id int64) (sip.Trunk, error) {
+func (b trunkBook) Trunk(ctx context.Context, id ids.Number) (sip.Trunk, error) {
 	t, err := b.numbers.TrunkByID(ctx, numbers.ID(id))
 	return lineTrunk(t), err
 }
@@ -33,7 +34,7 @@ func (b trunkBook) Registrations(ctx context.Context, stamp string) ([]sip.Trunk
 	return lineTrunks(list), next, err
 }
 
-func (b trunkBook) Registered(ctx context.Context, id int64, state sip.Registration) error {
+func (b trunkBook) Registered(ctx context.Context, id ids.Number, state sip.Registration) error {
 	return b.numbers.SetRegistration(ctx, numbers.ID(id), string(state))
 }
 
@@ -50,7 +51,7 @@ func lineTrunk(t numbers.Trunk) sip.Trunk {
 	if t.AnyCodec() {
 		codecs = nil // no order was asked for: the far end's counts
 	}
-	return sip.Trunk{ID: int64(t.ID), Number: t.Number, Extension: t.Form == "extension", Username: t.Username, Password: t.Password,
+	return sip.Trunk{ID: t.ID, Number: t.Number, Extension: t.Form == "extension", Username: t.Username, Password: t.Password,
 		Address: t.Address, Port: int(t.Port), Transport: t.Transport, Format: t.Format, Country: t.Country, Auth: t.Auth, Allowed: t.Prefixes(),
 		Proxy: t.Proxy, Codecs: codecs, Account: int64(t.Owner), Register: t.Registers()}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"parley/api/apitest"
+	"parley/ids"
 	"parley/lines"
 	"parley/lines/media"
 	"parley/lines/sip"
@@ -80,7 +81,7 @@ func TestTrunkOnTheLine(t *testing.T) {
 			"inbound_authorization_type":"ip","allowed_inbound_ips":["192.0.2.1"]}`, quiet.LocalAddr().(*net.UDPAddr).Port)).Want(201)
 		made := s.Send("POST /user/phone-numbers/sip-trunks", fmt.Sprintf(`{"sip_trunk_type":"number","phone_number":"+4930123456","sip_username":"ada",
 			"sip_password":"secret","sip_address":"127.0.0.1","port":%d,"sip_calling_format":"national","inbound_authorization_type":"auth"}`, registrar(t))).Want(201)
-		id := made.ID("data.id")
+		id := ids.Number(made.ID("data.id"))
 		for began := time.Now(); s.Send(fmt.Sprintf("GET /user/phone-numbers/sip-trunks/%d", id), "").Text("data.registration") != "registered"; {
 			if time.Since(began) > 5*time.Second {
 				t.Fatal("a new trunk is not registered within 5 s")

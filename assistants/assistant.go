@@ -11,6 +11,7 @@ import (
 	"parley/catalog"
 	"parley/db"
 	"parley/fault"
+	"parley/ids"
 	"parley/value"
 )
 
@@ -49,7 +50,7 @@ func (a Assistant) Location() *time.Location {
 
 // Number is a phone number of the account as far as assistants are concerned with it.
 type Number struct {
-	ID        int64
+	ID        ids.Number
 	E164      string
 	Country   string // ISO 3166-1 alpha-2
 	Type      string // "normal", "sip", "caller_id"
@@ -70,10 +71,10 @@ type Sealer interface {
 // means that there are none.
 type Account struct {
 	// Numbers are the numbers with the given ids, or with nil all that can be attached, by id.
-	Numbers func(ctx context.Context, q db.Q, owner accounts.ID, ids []int64) ([]Number, error)
+	Numbers func(ctx context.Context, q db.Q, owner accounts.ID, list []ids.Number) ([]Number, error)
 	// Knowledgebases and Tools give those of the ids that the account owns.
-	Knowledgebases func(ctx context.Context, q db.Q, owner accounts.ID, ids []int64) ([]int64, error)
-	Tools          func(ctx context.Context, q db.Q, owner accounts.ID, ids []int64) ([]int64, error)
+	Knowledgebases func(ctx context.Context, q db.Q, owner accounts.ID, list []ids.Knowledgebase) ([]ids.Knowledgebase, error)
+	Tools          func(ctx context.Context, q db.Q, owner accounts.ID, list []ids.Tool) ([]ids.Tool, error)
 	// RunningCampaign reports whether an in-progress campaign uses the assistant.
 	RunningCampaign func(ctx context.Context, q db.Q, id ID) (bool, error)
 	// Most is how many assistants the plan allows, nil = any number. Others that ask wait until the transaction ends, so that
@@ -122,9 +123,9 @@ type Change struct {
 // Get finds an assistant of an account by id or uuid.
 func (s *Assistants) Get(ctx context.Context, q db.Q, owner accounts.ID, ref value.Ref) (Assistant, error) {
 	if ref.ID != 0 {
-		return s.one(ctx, q, `account_id = $1 AND id = $2`, int64(owner), ref.ID)
+		return s.one(ctx, q, `account_id = $1 AND id = $2`, owner, ref.ID)
 	}
-	return s.one(ctx, q, `account_id = $1 AND uuid = $2`, int64(owner), ref.UUID)
+	return s.one(ctx, q, `account_id = $1 AND uuid = $2`, owner, ref.UUID)
 }
 
 // locked reads an assistant that nobody else changes until tx ends. The lists of tools and labels are read once it is held:
@@ -132,7 +133,7 @@ func (s *Assistants) Get(ctx context.Context, q db.Q, owner accounts.ID, ref val
 func (s *Assistants) locked(ctx context.Context, tx *db.Tx, owner accounts.ID, ref value.Ref) (Assistant, error) {
 	var id ID
 	err := tx.Get(ctx, &id, `SELECT id FROM assistants WHERE account_id = $1 AND (id = $2 OR uuid = $3) AND deleted_at IS NULL {{lock}}`,
-		int64(owner), ref.ID, ref.UUID)
+		owner, ref.ID, ref.UUID)
 	if errors.Is(err, db.ErrNone) {
 		return Assistant{}, ErrNotFound
 	}
@@ -149,7 +150,7 @@ func (s *Assistants) ByUUID(ctx context.Context, q db.Q, uuid string) (Assistant
 
 // ByID finds an assistant for the server's own use, whoever owns it.
 func (s *Assistants) ByID(ctx context.Context, q db.Q, id ID) (Assistant, error) {
-	return s.one(ctx, q, `id = $1`, int64(id))
+	return s.one(ctx, q, `id = $1`, id)
 }
 
 // Recent are the active assistants changed last, whoever owns them.
@@ -158,7 +159,7 @@ func (s *Assistants) Recent(ctx context.Context, q db.Q, most int) ([]Assistant,
 }
 
 // ForNumber finds the inbound assistant that answers a number.
-func (s *Assistants) ForNumber(ctx context.Context, q db.Q, number int64) (Assistant, error) {
+func (s *Assistants) ForNumber(ctx context.Context, q db.Q, number ids.Number) (Assistant, error) {
 	return s.one(ctx, q, `phone_number_id = $1 AND type = 'inbound'`, number)
 }
 
@@ -175,18 +176,18 @@ func (s *Assistants) one(ctx context.Context, q db.Q, where string, args ...any)
 
 // List gives assistants of an account, newest first: all, or with a type those of it.
 func (s *Assistants) List(ctx context.Context, q db.Q, owner accounts.ID, typ string) ([]Assistant, error) {
-	return s.load(ctx, q, `account_id = $1 AND ($2 = '' OR type = $2) ORDER BY id DESC`, int64(owner), typ)
+	return s.load(ctx, q, `account_id = $1 AND ($2 = '' OR type = $2) ORDER BY id DESC`, owner, typ)
 }
 
 // Had reports whether the account has, or ever had, an assistant.
 func (s *Assistants) Had(ctx context.Context, q db.Q, owner accounts.ID) (had bool, err error) {
-	err = q.Get(ctx, &had, `SELECT EXISTS (SELECT 1 FROM assistants WHERE account_id = $1)`, int64(owner))
+	err = q.Get(ctx, &had, `SELECT EXISTS (SELECT 1 FROM assistants WHERE account_id = $1)`, owner)
 	return had, err
 }
 
 // Page gives one page of an account's assistants, newest first, and how many there are.
 func (s *Assistants) Page(ctx context.Context, q db.Q, owner accounts.ID, offset, limit int) ([]Assistant, int, error) {
-	total, err := db.Count(ctx, q, "assistants", `account_id = $1`, false, int64(owner))
+	total, err := db.Count(ctx, q, "assistants", `account_id = $1`, false, owner)
 	if err != nil || total <= offset {
 		return nil, total, err
 	}
@@ -203,7 +204,7 @@ func pageOf(owner accounts.ID, total, offset, limit int) (string, []any) {
 		order = `ASC`
 	}
 	return `SELECT id FROM assistants WHERE account_id = $1 AND deleted_at IS NULL ORDER BY id ` + order + ` LIMIT $2 OFFSET $3`,
-		[]any{int64(owner), most, from}
+		[]any{owner, most, from}
 }
 
 // Create saves a new assistant, or says everything that is wrong with it.
@@ -245,7 +246,7 @@ func (s *Assistants) mayAdd(ctx context.Context, tx *db.Tx, owner accounts.ID) e
 	if most == nil || err != nil {
 		return err
 	}
-	have, err := db.Count(ctx, tx, "assistants", `account_id = $1`, false, int64(owner))
+	have, err := db.Count(ctx, tx, "assistants", `account_id = $1`, false, owner)
 	if err == nil && accounts.Reached(most, int64(have)) {
 		err = fault.New(fault.Forbidden, "", "You have reached the maximum number of assistants allowed by your plan.")
 	}
@@ -316,7 +317,7 @@ func (s *Assistants) save(ctx context.Context, tx *db.Tx, old Assistant, a *Assi
 
 // Activate turns a new assistant active; a paused one stays paused. To be called where it is first put to use.
 func (s *Assistants) Activate(ctx context.Context, q db.Q, id ID) error {
-	_, err := q.Exec(ctx, `UPDATE assistants SET status = 'active' WHERE id = $1 AND status = 'inactive' AND NOT paused`, int64(id))
+	_, err := q.Exec(ctx, `UPDATE assistants SET status = 'active' WHERE id = $1 AND status = 'inactive' AND NOT paused`, id)
 	return err
 }
 
@@ -411,7 +412,7 @@ func (j *judgement) settled() Settings {
 	f.Tools = f.Tools.Clone()
 	for _, n := range needsOf(f.Tools) {
 		if n.Assistant != nil {
-			*n.Assistant = value.Ref{ID: j.assistants[*n.Assistant]}
+			*n.Assistant = value.Ref{ID: int64(j.assistants[*n.Assistant])}
 		}
 	}
 	return f

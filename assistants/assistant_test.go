@@ -13,6 +13,7 @@ import (
 	"parley/db"
 	"parley/db/dbtest"
 	"parley/fault"
+	"parley/ids"
 	"parley/toolbox"
 	"parley/value"
 )
@@ -183,7 +184,7 @@ func TestListsAreNewestFirst(t *testing.T) {
 		if err != nil || !slices.Equal(idsOf(all), want) {
 			t.Error(idsOf(all), err)
 		}
-		if !slices.Equal(all[0].ToolIDs, []int64{32, 31}) {
+		if !slices.Equal(all[0].ToolIDs, []ids.Tool{32, 31}) {
 			t.Error("order of tools is lost:", all[0].ToolIDs)
 		}
 		out, err := l.room.List(t.Context(), d, 1, Outbound)
@@ -369,7 +370,7 @@ func TestVersions(t *testing.T) {
 		}
 		taker := l.create(fmt.Sprintf(`"phone_number_id":%d`, dedicated))
 		a, warned, err := l.room.Restore(t.Context(), 1, byID(id), 1, By{Name: "Ada"})
-		if err != nil || a.Name != "Desk" || a.SpeechSpeed != 1 || !slices.Equal(a.ToolIDs, []int64{31, 32}) || a.InboundWebhookURL != "" {
+		if err != nil || a.Name != "Desk" || a.SpeechSpeed != 1 || !slices.Equal(a.ToolIDs, []ids.Tool{31, 32}) || a.InboundWebhookURL != "" {
 			t.Error(a, err)
 		}
 		if a.PhoneNumberID != nil || len(warned) != 1 || warned[0].Field != "phone_number_id" {

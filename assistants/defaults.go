@@ -2,6 +2,7 @@ package assistants
 
 import (
 	"parley/catalog"
+	"parley/ids"
 	"parley/toolbox"
 	"parley/value"
 )
@@ -17,7 +18,7 @@ const (
 // Required fields have none; the models are those of the mode, see resetMode.
 func defaults() Settings {
 	return Settings{
-		SecondaryLanguageIDs: []int64{}, Status: Inactive, KnowledgebaseMode: "function_call", ToolIDs: []int64{}, Tools: toolbox.Tools{},
+		SecondaryLanguageIDs: []int64{}, Status: Inactive, KnowledgebaseMode: "function_call", ToolIDs: []ids.Tool{}, Tools: toolbox.Tools{},
 		TTSEmotionEnabled: true, VoiceStability: 0.7, VoiceSimilarity: 0.5,
 		SpeechSpeed: 1.0, LLMTemperature: 0.1,
 		AllowInterruptions: true, InterruptSensitivity: 0.5,
@@ -30,7 +31,7 @@ func defaults() Settings {
 		SendWebhookOnlyOnCompleted: true, IncludeRecordingInWebhook: true,
 		PostCallEvaluation: true, PostCallSchema: defaultSchema(),
 		Variables:                     value.Scalars{},
-		ConversationInactivityTimeout: value.Ptr[int64](30), LabelIDs: []int64{}, WidgetSettings: defaultWidget(),
+		ConversationInactivityTimeout: value.Ptr[int64](30), LabelIDs: []GroupID{}, WidgetSettings: defaultWidget(),
 	}
 }
 

@@ -7,21 +7,22 @@ import (
 
 	"parley/accounts"
 	"parley/db"
+	"parley/ids"
 	"parley/toolbox"
 	"parley/value"
 )
 
 // judge collects the facts a request needs and decides it.
 func (s *Assistants) judge(ctx context.Context, q db.Q, owner accounts.ID, old *Assistant, c Change) (*judgement, error) {
-	f := facts{catalog: s.catalog, holders: map[int64]int64{}, assistants: map[value.Ref]int64{}}
+	f := facts{catalog: s.catalog, holders: map[ids.Number]ID{}, assistants: map[value.Ref]ID{}}
 	var before *Settings
 	if old != nil {
-		f.self, f.selfUUID, before = int64(old.ID), old.UUID, &old.Settings
+		f.self, f.selfUUID, before = old.ID, old.UUID, &old.Settings
 	}
 	g := gather{ctx, q, owner}
-	numbers := ids(c.To.PhoneNumberID)
+	numbers := listed(c.To.PhoneNumberID)
 	if before != nil {
-		numbers = append(numbers, ids(before.PhoneNumberID)...)
+		numbers = append(numbers, listed(before.PhoneNumberID)...)
 	}
 	for _, n := range needsOf(c.To.Tools) {
 		if n.Assistant == nil {
@@ -29,7 +30,7 @@ func (s *Assistants) judge(ctx context.Context, q db.Q, owner accounts.ID, old *
 			continue
 		}
 		if a, err := s.Get(ctx, q, owner, *n.Assistant); err == nil {
-			f.assistants[*n.Assistant] = int64(a.ID)
+			f.assistants[*n.Assistant] = a.ID
 		} else if err != ErrNotFound {
 			return nil, err
 		}
@@ -41,16 +42,16 @@ func (s *Assistants) judge(ctx context.Context, q db.Q, owner accounts.ID, old *
 	if f.holders, err = g.holders(numbers); err != nil {
 		return nil, err
 	}
-	if f.knowledgebases, err = g.owned(s.account.Knowledgebases, ids(c.To.KnowledgebaseID)); err != nil {
+	if f.knowledgebases, err = owned(g, s.account.Knowledgebases, listed(c.To.KnowledgebaseID)); err != nil {
 		return nil, fmt.Errorf("knowledgebases: %w", err)
 	}
-	if f.tools, err = g.owned(s.account.Tools, c.To.ToolIDs); err != nil {
+	if f.tools, err = owned(g, s.account.Tools, c.To.ToolIDs); err != nil {
 		return nil, fmt.Errorf("tools: %w", err)
 	}
-	if f.folders, err = g.owned(ownedGroups("folders"), ids(c.To.FolderID)); err != nil {
+	if f.folders, err = owned(g, ownedGroups("folders"), listed(c.To.FolderID)); err != nil {
 		return nil, err
 	}
-	if f.labels, err = g.owned(ownedGroups("labels"), c.To.LabelIDs); err != nil {
+	if f.labels, err = owned(g, ownedGroups("labels"), c.To.LabelIDs); err != nil {
 		return nil, err
 	}
 	if old != nil && old.Type == Outbound && c.To.Type == Inbound && s.account.RunningCampaign != nil {
@@ -68,11 +69,11 @@ func (s *Assistants) judge(ctx context.Context, q db.Q, owner accounts.ID, old *
 	return j, nil
 }
 
-func ids(id *int64) []int64 {
+func listed[T any](id *T) []T {
 	if id == nil {
 		return nil
 	}
-	return []int64{*id}
+	return []T{*id}
 }
 
 type gather struct {
@@ -81,12 +82,13 @@ type gather struct {
 	owner accounts.ID
 }
 
-func (g gather) numbers(from func(context.Context, db.Q, accounts.ID, []int64) ([]Number, error), ids []int64) (map[int64]Number, error) {
-	out := map[int64]Number{}
-	if from == nil || len(ids) == 0 {
+func (g gather) numbers(from func(context.Context, db.Q, accounts.ID, []ids.Number) ([]Number, error),
+	asked []ids.Number) (map[ids.Number]Number, error) {
+	out := map[ids.Number]Number{}
+	if from == nil || len(asked) == 0 {
 		return out, nil
 	}
-	list, err := from(g.ctx, g.q, g.owner, ids)
+	list, err := from(g.ctx, g.q, g.owner, asked)
 	for _, n := range list {
 		out[n.ID] = n
 	}
@@ -94,15 +96,15 @@ func (g gather) numbers(from func(context.Context, db.Q, accounts.ID, []int64) (
 }
 
 // holders says which inbound assistants have the numbers.
-func (g gather) holders(ids []int64) (map[int64]int64, error) {
-	out := map[int64]int64{}
-	if len(ids) == 0 {
+func (g gather) holders(asked []ids.Number) (map[ids.Number]ID, error) {
+	out := map[ids.Number]ID{}
+	if len(asked) == 0 {
 		return out, nil
 	}
-	in, args := db.In(1, slices.Compact(slices.Sorted(slices.Values(ids))))
+	in, args := db.In(1, slices.Compact(slices.Sorted(slices.Values(asked))))
 	var rows []struct {
-		Number int64 `db:"phone_number_id"`
-		ID     int64 `db:"id"`
+		Number ids.Number `db:"phone_number_id"`
+		ID     ID         `db:"id"`
 	}
 	err := g.q.Select(g.ctx, &rows, `SELECT phone_number_id, id FROM assistants WHERE type = 'inbound' AND phone_number_id IN `+in, args...)
 	for _, r := range rows {
@@ -111,12 +113,13 @@ func (g gather) holders(ids []int64) (map[int64]int64, error) {
 	return out, err
 }
 
-func (g gather) owned(from func(context.Context, db.Q, accounts.ID, []int64) ([]int64, error), ids []int64) (map[int64]bool, error) {
-	out := map[int64]bool{}
-	if from == nil || len(ids) == 0 {
+// owned says which of the ids are the account's.
+func owned[T comparable](g gather, from func(context.Context, db.Q, accounts.ID, []T) ([]T, error), asked []T) (map[T]bool, error) {
+	out := map[T]bool{}
+	if from == nil || len(asked) == 0 {
 		return out, nil
 	}
-	list, err := from(g.ctx, g.q, g.owner, ids)
+	list, err := from(g.ctx, g.q, g.owner, asked)
 	for _, id := range list {
 		out[id] = true
 	}

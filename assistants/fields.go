@@ -1,6 +1,7 @@
 package assistants
 
 import (
+	"parley/ids"
 	"parley/toolbox"
 	"parley/value"
 	"reflect"
@@ -26,11 +27,11 @@ type Settings struct {
 	ChatLLMFallbackID      *int64   `json:"chat_llm_fallback_id" rule:"null"`
 	TurnDetectionThreshold *float64 `json:"turn_detection_threshold" rule:"null min=0 max=1"`
 
-	KnowledgebaseID   *int64        `json:"knowledgebase_id" rule:"null"`
-	KnowledgebaseMode string        `json:"knowledgebase_mode" rule:"oneof=function_call|prompt"`
-	PhoneNumberID     *int64        `json:"phone_number_id" rule:"null"`
-	ToolIDs           []int64       `json:"tool_ids" rule:"max=50 distinct"`
-	Tools             toolbox.Tools `json:"tools" rule:"max=20"`
+	KnowledgebaseID   *ids.Knowledgebase `json:"knowledgebase_id" rule:"null"`
+	KnowledgebaseMode string             `json:"knowledgebase_mode" rule:"oneof=function_call|prompt"`
+	PhoneNumberID     *ids.Number        `json:"phone_number_id" rule:"null"`
+	ToolIDs           []ids.Tool         `json:"tool_ids" rule:"max=50 distinct"`
+	Tools             toolbox.Tools      `json:"tools" rule:"max=20"`
 
 	TTSEmotionEnabled     bool    `json:"tts_emotion_enabled"`
 	VoiceStability        float64 `json:"voice_stability" rule:"min=0 max=1"`
@@ -73,8 +74,8 @@ type Settings struct {
 	ConversationInactivityTimeout *int64         `json:"conversation_inactivity_timeout" rule:"null min=1 max=1440"`
 	ConversationEndedRetrigger    bool           `json:"conversation_ended_retrigger"`
 	ConversationEndedWebhookURL   *string        `json:"conversation_ended_webhook_url" rule:"null url public"`
-	FolderID                      *int64         `json:"folder_id" rule:"null"`
-	LabelIDs                      []int64        `json:"label_ids" rule:"max=100 distinct"`
+	FolderID                      *GroupID       `json:"folder_id" rule:"null"`
+	LabelIDs                      []GroupID      `json:"label_ids" rule:"max=100 distinct"`
 	WidgetSettings                WidgetSettings `json:"widget_settings"`
 }
 

@@ -10,9 +10,12 @@ import (
 	"parley/value"
 )
 
+// GroupID names a folder or a label.
+type GroupID int64
+
 // Group is a folder or a label.
 type Group struct {
-	ID    int64   `db:"id"`
+	ID    GroupID `db:"id"`
 	Name  string  `db:"name"`
 	Color *string `db:"color"`
 	Uses  int     `db:"uses"` // assistants in it
@@ -54,18 +57,18 @@ func (g *Groups) query(rest string) string {
 // Page gives one page, newest first, and how many there are.
 func (g *Groups) Page(ctx context.Context, owner accounts.ID, offset, limit int) ([]Group, int, error) {
 	var total int
-	if err := g.db.Get(ctx, &total, `SELECT count(*) FROM `+g.table+` WHERE account_id = $1`, int64(owner)); err != nil {
+	if err := g.db.Get(ctx, &total, `SELECT count(*) FROM `+g.table+` WHERE account_id = $1`, owner); err != nil {
 		return nil, 0, err
 	}
 	var out []Group
-	err := g.db.Select(ctx, &out, g.query(`ORDER BY g.id DESC LIMIT $2 OFFSET $3`), int64(owner), limit, offset)
+	err := g.db.Select(ctx, &out, g.query(`ORDER BY g.id DESC LIMIT $2 OFFSET $3`), owner, limit, offset)
 	return out, total, err
 }
 
 // Get finds one.
-func (g *Groups) Get(ctx context.Context, owner accounts.ID, id int64) (Group, error) {
+func (g *Groups) Get(ctx context.Context, owner accounts.ID, id GroupID) (Group, error) {
 	var out []Group
-	err := g.db.Select(ctx, &out, g.query(`AND g.id = $2`), int64(owner), id)
+	err := g.db.Select(ctx, &out, g.query(`AND g.id = $2`), owner, id)
 	if err == nil && len(out) == 0 {
 		return Group{}, g.notFound()
 	}
@@ -77,9 +80,9 @@ func (g *Groups) Get(ctx context.Context, owner accounts.ID, id int64) (Group, e
 
 // Create saves a new one. Names are unique per account.
 func (g *Groups) Create(ctx context.Context, owner accounts.ID, c GroupChange) (Group, error) {
-	var id int64
+	var id GroupID
 	err := g.db.Get(ctx, &id, `INSERT INTO `+g.table+` (account_id, name, color) VALUES ($1, $2, $3) RETURNING id`,
-		int64(owner), c.Name.V, c.Color.Ptr())
+		owner, c.Name.V, c.Color.Ptr())
 	if err != nil {
 		return Group{}, nameTaken(err)
 	}
@@ -87,12 +90,12 @@ func (g *Groups) Create(ctx context.Context, owner accounts.ID, c GroupChange) (
 }
 
 // Update changes what was sent.
-func (g *Groups) Update(ctx context.Context, owner accounts.ID, id int64, c GroupChange) (Group, error) {
+func (g *Groups) Update(ctx context.Context, owner accounts.ID, id GroupID, c GroupChange) (Group, error) {
 	n, err := g.db.Exec(ctx, `
 		UPDATE `+g.table+` SET name = CASE WHEN $3 THEN CAST($4 AS TEXT) ELSE name END,
 		       color = CASE WHEN $5 THEN CAST($6 AS TEXT) ELSE color END
 		WHERE account_id = $1 AND id = $2`,
-		int64(owner), id, c.Name.Has(), c.Name.V, c.Color.Set, c.Color.Ptr())
+		owner, id, c.Name.Has(), c.Name.V, c.Color.Set, c.Color.Ptr())
 	if err == nil && n == 0 {
 		err = g.notFound()
 	}
@@ -103,8 +106,8 @@ func (g *Groups) Update(ctx context.Context, owner accounts.ID, id int64, c Grou
 }
 
 // Delete removes one; its assistants stay.
-func (g *Groups) Delete(ctx context.Context, owner accounts.ID, id int64) error {
-	n, err := g.db.Exec(ctx, `DELETE FROM `+g.table+` WHERE account_id = $1 AND id = $2`, int64(owner), id)
+func (g *Groups) Delete(ctx context.Context, owner accounts.ID, id GroupID) error {
+	n, err := g.db.Exec(ctx, `DELETE FROM `+g.table+` WHERE account_id = $1 AND id = $2`, owner, id)
 	if err == nil && n == 0 {
 		err = g.notFound()
 	}
@@ -119,11 +122,11 @@ func nameTaken(err error) error {
 }
 
 // ownedGroups gives those of some ids that an account owns.
-func ownedGroups(table string) func(context.Context, db.Q, accounts.ID, []int64) ([]int64, error) {
-	return func(ctx context.Context, q db.Q, owner accounts.ID, ids []int64) ([]int64, error) {
-		in, args := db.In(2, ids)
-		var out []int64
-		err := q.Select(ctx, &out, `SELECT id FROM `+table+` WHERE account_id = $1 AND id IN `+in, append([]any{int64(owner)}, args...)...)
+func ownedGroups(table string) func(context.Context, db.Q, accounts.ID, []GroupID) ([]GroupID, error) {
+	return func(ctx context.Context, q db.Q, owner accounts.ID, list []GroupID) ([]GroupID, error) {
+		in, args := db.In(2, list)
+		var out []GroupID
+		err := q.Select(ctx, &out, `SELECT id FROM `+table+` WHERE account_id = $1 AND id IN `+in, append([]any{owner}, args...)...)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", table, err)
 		}

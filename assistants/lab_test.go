@@ -16,6 +16,7 @@ import (
 	"parley/db"
 	"parley/db/dbtest"
 	"parley/fault"
+	"parley/ids"
 	"parley/value"
 	"parley/wire"
 
@@ -103,18 +104,13 @@ func newLab(t *testing.T, d *db.DB) *lab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mine := func(ids ...int64) func(context.Context, db.Q, accounts.ID, []int64) ([]int64, error) {
-		return func(_ context.Context, _ db.Q, owner accounts.ID, asked []int64) ([]int64, error) {
-			return slices.DeleteFunc(slices.Clone(asked), func(id int64) bool { return owner != 1 || !slices.Contains(ids, id) }), nil
-		}
-	}
 	l.room = New(d, c, boxOfGlass{}, Account{
-		Numbers: func(_ context.Context, _ db.Q, owner accounts.ID, asked []int64) ([]Number, error) {
+		Numbers: func(_ context.Context, _ db.Q, owner accounts.ID, asked []ids.Number) ([]Number, error) {
 			all := []Number{{ID: dedicated, E164: "+4930123456", Country: "DE", Type: "normal"}, {ID: callerID, E164: "+4930123457", Country: "DE", Type: "caller_id"}, {ID: trunk, E164: "+4930123458", Country: "DE", Type: "sip"}}
 			return slices.DeleteFunc(all, func(n Number) bool { return owner != 1 || asked != nil && !slices.Contains(asked, n.ID) }), nil
 		},
-		Knowledgebases:  mine(ownKB),
-		Tools:           mine(ownTool, ownTool+1),
+		Knowledgebases:  mine[ids.Knowledgebase](ownKB),
+		Tools:           mine[ids.Tool](ownTool, ownTool+1),
 		RunningCampaign: func(_ context.Context, _ db.Q, id ID) (bool, error) { return l.running[id], nil },
 		Most: func(ctx context.Context, tx *db.Tx, owner accounts.ID) (*int64, error) {
 			_, err := accounts.New(d, accounts.Plan{}).LockPlan(ctx, tx, owner)
@@ -123,6 +119,13 @@ func newLab(t *testing.T, d *db.DB) *lab {
 	})
 	l.serve()
 	return l
+}
+
+// mine are the ids that account 1 owns, as another room would tell.
+func mine[T comparable](own ...T) func(context.Context, db.Q, accounts.ID, []T) ([]T, error) {
+	return func(_ context.Context, _ db.Q, owner accounts.ID, asked []T) ([]T, error) {
+		return slices.DeleteFunc(slices.Clone(asked), func(id T) bool { return owner != 1 || !slices.Contains(own, id) }), nil
+	}
 }
 
 type labIn struct {

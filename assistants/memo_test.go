@@ -9,6 +9,7 @@ import (
 
 	"parley/db"
 	"parley/db/dbtest"
+	"parley/ids"
 	"parley/toolbox"
 )
 
@@ -45,11 +46,11 @@ func TestWritesOfAnotherProcessAreSeenAtOnce(t *testing.T) {
 		}
 		elsewhere(`UPDATE assistants SET knowledgebase_id = NULL, status = 'active' WHERE id = $1`, int64(id))
 		elsewhere(`UPDATE assistant_tools SET position = 9 WHERE tool_id = $1`, ownTool)
-		if a := get(); a.KnowledgebaseID != nil || a.Status != Active || !slices.Equal(a.ToolIDs, []int64{ownTool + 1, ownTool}) {
+		if a := get(); a.KnowledgebaseID != nil || a.Status != Active || !slices.Equal(a.ToolIDs, []ids.Tool{ownTool + 1, ownTool}) {
 			t.Error(a.KnowledgebaseID, a.Status, a.ToolIDs)
 		}
 		elsewhere(`DELETE FROM assistant_tools WHERE tool_id = $1`, ownTool)
-		if a := get(); !slices.Equal(a.ToolIDs, []int64{ownTool + 1}) {
+		if a := get(); !slices.Equal(a.ToolIDs, []ids.Tool{ownTool + 1}) {
 			t.Error(a.ToolIDs)
 		}
 		elsewhere(`UPDATE assistants SET deleted_at = 1 WHERE id = $1`, int64(id))

@@ -9,6 +9,7 @@ import (
 
 	"parley/catalog"
 	"parley/fault"
+	"parley/ids"
 	"parley/toolbox"
 	"parley/value"
 )
@@ -39,14 +40,14 @@ const (
 // facts are what the rules need to know of the account beyond the request.
 type facts struct {
 	catalog         *catalog.Catalog
-	self            int64 // 0 on create
+	self            ID // 0 on create
 	selfUUID        string
-	numbers         map[int64]Number // those named by the request or already attached
-	holders         map[int64]int64  // number → inbound assistant it is attached to
-	knowledgebases  map[int64]bool
-	tools           map[int64]bool
-	folders, labels map[int64]bool
-	assistants      map[value.Ref]int64 // references of transfers → id
+	numbers         map[ids.Number]Number // those named by the request or already attached
+	holders         map[ids.Number]ID     // number → inbound assistant it is attached to
+	knowledgebases  map[ids.Knowledgebase]bool
+	tools           map[ids.Tool]bool
+	folders, labels map[GroupID]bool
+	assistants      map[value.Ref]ID // references of transfers → id
 	runningCampaign bool
 	inboundURL      string // as stored
 }

@@ -12,26 +12,27 @@ import (
 
 	"parley/accounts"
 	"parley/db"
+	"parley/ids"
 	"parley/value"
 
 	"github.com/google/uuid"
 )
 
 type row struct {
-	ID            int64   `db:"id"`
-	UUID          string  `db:"uuid"`
-	Owner         int64   `db:"account_id"`
-	Status        string  `db:"status"`
-	Paused        bool    `db:"paused"`
-	PhoneNumber   *int64  `db:"phone_number_id"`
-	Knowledgebase *int64  `db:"knowledgebase_id"`
-	Folder        *int64  `db:"folder_id"`
-	InboundURL    *string `db:"inbound_webhook_url"`
-	Settings      string  `db:"settings"`
-	Tools         *string `db:"tools"` // position:id, in any order
-	Labels        *string `db:"labels"`
-	CreatedAt     db.Time `db:"created_at"`
-	UpdatedAt     db.Time `db:"updated_at"`
+	ID            ID                 `db:"id"`
+	UUID          string             `db:"uuid"`
+	Owner         accounts.ID        `db:"account_id"`
+	Status        string             `db:"status"`
+	Paused        bool               `db:"paused"`
+	PhoneNumber   *ids.Number        `db:"phone_number_id"`
+	Knowledgebase *ids.Knowledgebase `db:"knowledgebase_id"`
+	Folder        *GroupID           `db:"folder_id"`
+	InboundURL    *string            `db:"inbound_webhook_url"`
+	Settings      string             `db:"settings"`
+	Tools         *string            `db:"tools"` // position:id, in any order
+	Labels        *string            `db:"labels"`
+	CreatedAt     db.Time            `db:"created_at"`
+	UpdatedAt     db.Time            `db:"updated_at"`
 }
 
 // load reads assistants with their tool and label lists.
@@ -57,7 +58,7 @@ func (s *Assistants) load(ctx context.Context, q db.Q, where string, args ...any
 
 // open turns a row into an assistant. Columns win over the document: other rooms detach by column.
 func (s *Assistants) open(r row) (Assistant, error) {
-	a := Assistant{ID: ID(r.ID), UUID: r.UUID, Owner: accounts.ID(r.Owner), Paused: r.Paused,
+	a := Assistant{ID: r.ID, UUID: r.UUID, Owner: r.Owner, Paused: r.Paused,
 		CreatedAt: r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time()}
 	if r.InboundURL != nil {
 		a.InboundWebhookURL = *r.InboundURL
@@ -68,10 +69,10 @@ func (s *Assistants) open(r row) (Assistant, error) {
 	}
 	a.Status = r.Status
 	a.PhoneNumberID, a.KnowledgebaseID, a.FolderID = r.PhoneNumber, r.Knowledgebase, r.Folder
-	if a.ToolIDs, err = idList(r.Tools); err != nil {
+	if a.ToolIDs, err = idList[ids.Tool](r.Tools); err != nil {
 		return a, err
 	}
-	if a.LabelIDs, err = idList(r.Labels); err != nil {
+	if a.LabelIDs, err = idList[GroupID](r.Labels); err != nil {
 		return a, err
 	}
 	return a, a.Tools.EachSecret(s.unseal)
@@ -79,7 +80,7 @@ func (s *Assistants) open(r row) (Assistant, error) {
 
 // idList reads a list such as "1:17,0:3" in the order of the positions: sorting here is cheaper than in every query.
 // None is empty.
-func idList(list *string) ([]int64, error) {
+func idList[T ~int64](list *string) ([]T, error) {
 	type entry struct{ position, id int64 }
 	var entries []entry
 	if list != nil {
@@ -96,9 +97,9 @@ func idList(list *string) ([]int64, error) {
 	slices.SortFunc(entries, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.position, b.position), cmp.Compare(a.id, b.id))
 	})
-	out := make([]int64, len(entries))
+	out := make([]T, len(entries))
 	for i, e := range entries {
-		out[i] = e.id
+		out[i] = T(e.id)
 	}
 	return out, nil
 }
@@ -131,7 +132,7 @@ func (s *Assistants) insert(ctx context.Context, tx *db.Tx, a *Assistant) error 
 		INSERT INTO assistants (account_id, uuid, name, type, mode, status, paused, phone_number_id, knowledgebase_id,
 		                        folder_id, settings, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, FALSE, $7, $8, $9, $10, $11, $11) RETURNING id`,
-		int64(a.Owner), a.UUID, a.Name, a.Type, a.Mode, a.Status, a.PhoneNumberID, a.KnowledgebaseID,
+		a.Owner, a.UUID, a.Name, a.Type, a.Mode, a.Status, a.PhoneNumberID, a.KnowledgebaseID,
 		a.FolderID, doc, db.At(a.CreatedAt))
 	if err != nil {
 		return fmt.Errorf("insert assistant: %w", err)
@@ -153,7 +154,7 @@ func (s *Assistants) update(ctx context.Context, tx *db.Tx, a *Assistant) error 
 		UPDATE assistants SET name = $2, type = $3, mode = $4, status = $5, paused = $6, phone_number_id = $7,
 		       knowledgebase_id = $8, folder_id = $9, settings = $10, inbound_webhook_url = $11, updated_at = $12
 		WHERE id = $1`,
-		int64(a.ID), a.Name, a.Type, a.Mode, a.Status, a.Paused, a.PhoneNumberID, a.KnowledgebaseID,
+		a.ID, a.Name, a.Type, a.Mode, a.Status, a.Paused, a.PhoneNumberID, a.KnowledgebaseID,
 		a.FolderID, doc, inbound, db.At(a.UpdatedAt))
 	if err != nil {
 		return fmt.Errorf("update assistant: %w", err)
@@ -163,22 +164,22 @@ func (s *Assistants) update(ctx context.Context, tx *db.Tx, a *Assistant) error 
 
 // link replaces the rows of tools and labels.
 func (s *Assistants) link(ctx context.Context, tx *db.Tx, a Assistant) error {
-	for _, l := range []struct {
-		clear, add string
-		ids        []int64
-	}{
-		{`DELETE FROM assistant_tools WHERE assistant_id = $1`,
-			`INSERT INTO assistant_tools (assistant_id, tool_id, position) VALUES ($1, $2, $3)`, a.ToolIDs},
-		{`DELETE FROM assistant_labels WHERE assistant_id = $1`,
-			`INSERT INTO assistant_labels (assistant_id, label_id, position) VALUES ($1, $2, $3)`, a.LabelIDs},
-	} {
-		if _, err := tx.Exec(ctx, l.clear, int64(a.ID)); err != nil {
-			return fmt.Errorf("unlink assistant: %w", err)
-		}
-		for i, id := range l.ids {
-			if _, err := tx.Exec(ctx, l.add, int64(a.ID), id, i); err != nil {
-				return fmt.Errorf("link assistant: %w", err)
-			}
+	err := relink(ctx, tx, a.ID, a.ToolIDs, `DELETE FROM assistant_tools WHERE assistant_id = $1`,
+		`INSERT INTO assistant_tools (assistant_id, tool_id, position) VALUES ($1, $2, $3)`)
+	if err != nil {
+		return err
+	}
+	return relink(ctx, tx, a.ID, a.LabelIDs, `DELETE FROM assistant_labels WHERE assistant_id = $1`,
+		`INSERT INTO assistant_labels (assistant_id, label_id, position) VALUES ($1, $2, $3)`)
+}
+
+func relink[T any](ctx context.Context, tx *db.Tx, a ID, list []T, clearing, adding string) error {
+	if _, err := tx.Exec(ctx, clearing, a); err != nil {
+		return fmt.Errorf("unlink assistant: %w", err)
+	}
+	for i, id := range list {
+		if _, err := tx.Exec(ctx, adding, a, id, i); err != nil {
+			return fmt.Errorf("link assistant: %w", err)
 		}
 	}
 	return nil
@@ -191,31 +192,31 @@ func (s *Assistants) bury(ctx context.Context, tx *db.Tx, id ID) error {
 		`DELETE FROM assistant_labels WHERE assistant_id = $1`,
 		`DELETE FROM assistant_versions WHERE assistant_id = $1`,
 	} {
-		if _, err := tx.Exec(ctx, q, int64(id)); err != nil {
+		if _, err := tx.Exec(ctx, q, id); err != nil {
 			return fmt.Errorf("delete assistant: %w", err)
 		}
 	}
 	_, err := tx.Exec(ctx, `
 		UPDATE assistants SET deleted_at = $2, settings = '{}', phone_number_id = NULL, knowledgebase_id = NULL,
-		       folder_id = NULL, inbound_webhook_url = NULL, status = 'inactive' WHERE id = $1`, int64(id), db.At(s.db.Now()))
+		       folder_id = NULL, inbound_webhook_url = NULL, status = 'inactive' WHERE id = $1`, id, db.At(s.db.Now()))
 	return err
 }
 
 // DetachNumber takes a released number away from its assistants.
-func (s *Assistants) DetachNumber(ctx context.Context, q db.Q, number int64) error {
+func (s *Assistants) DetachNumber(ctx context.Context, q db.Q, number ids.Number) error {
 	_, err := q.Exec(ctx, `UPDATE assistants SET phone_number_id = NULL WHERE phone_number_id = $1`, number)
 	return err
 }
 
 // ByNumber says which assistants of an account have each number, by their ids.
-func (s *Assistants) ByNumber(ctx context.Context, owner accounts.ID) (map[int64][]int64, error) {
+func (s *Assistants) ByNumber(ctx context.Context, owner accounts.ID) (map[ids.Number][]ID, error) {
 	var rows []struct {
-		ID     int64 `db:"id"`
-		Number int64 `db:"phone_number_id"`
+		ID     ID         `db:"id"`
+		Number ids.Number `db:"phone_number_id"`
 	}
 	err := s.db.Select(ctx, &rows, `SELECT id, phone_number_id FROM assistants
-		WHERE account_id = $1 AND phone_number_id IS NOT NULL ORDER BY id`, int64(owner))
-	out := make(map[int64][]int64, len(rows))
+		WHERE account_id = $1 AND phone_number_id IS NOT NULL ORDER BY id`, owner)
+	out := make(map[ids.Number][]ID, len(rows))
 	for _, r := range rows {
 		out[r.Number] = append(out[r.Number], r.ID)
 	}
@@ -223,31 +224,19 @@ func (s *Assistants) ByNumber(ctx context.Context, owner accounts.ID) (map[int64
 }
 
 // Names are those of an account's assistants with the given ids.
-func (s *Assistants) Names(ctx context.Context, q db.Q, owner accounts.ID, ids []int64) (map[int64]string, error) {
-	in, args := db.In(2, ids)
+func (s *Assistants) Names(ctx context.Context, q db.Q, owner accounts.ID, list []ID) (map[ID]string, error) {
+	in, args := db.In(2, list)
 	var rows []struct {
-		ID   int64  `db:"id"`
+		ID   ID     `db:"id"`
 		Name string `db:"name"`
 	}
 	err := q.Select(ctx, &rows, `SELECT id, name FROM assistants WHERE account_id = $1 AND deleted_at IS NULL AND id IN `+in,
-		append([]any{int64(owner)}, args...)...)
-	out := make(map[int64]string, len(rows))
+		append([]any{owner}, args...)...)
+	out := make(map[ID]string, len(rows))
 	for _, r := range rows {
 		out[r.ID] = r.Name
 	}
 	return out, err
-}
-
-// DetachKnowledgebase takes a deleted knowledgebase away from its assistants.
-func (s *Assistants) DetachKnowledgebase(ctx context.Context, q db.Q, id int64) error {
-	_, err := q.Exec(ctx, `UPDATE assistants SET knowledgebase_id = NULL WHERE knowledgebase_id = $1`, id)
-	return err
-}
-
-// DetachTool takes a deleted mid-call tool away from its assistants.
-func (s *Assistants) DetachTool(ctx context.Context, q db.Q, id int64) error {
-	_, err := q.Exec(ctx, `DELETE FROM assistant_tools WHERE tool_id = $1`, id)
-	return err
 }
 
 // Attachable is a number that an assistant can be given.
@@ -265,29 +254,14 @@ func (s *Assistants) Attachable(ctx context.Context, owner accounts.ID) ([]Attac
 	if err != nil {
 		return nil, err
 	}
-	var held []int64
+	var held []ids.Number
 	err = s.db.Select(ctx, &held, `SELECT phone_number_id FROM assistants
-		WHERE account_id = $1 AND type = 'inbound' AND phone_number_id IS NOT NULL`, int64(owner))
+		WHERE account_id = $1 AND type = 'inbound' AND phone_number_id IS NOT NULL`, owner)
 	var out []Attachable
 	for _, n := range list {
 		if !n.Scheduled {
 			out = append(out, Attachable{n, slices.Contains(held, n.ID)})
 		}
-	}
-	return out, err
-}
-
-// UsesOfKnowledgebase says how many assistants of an account use each knowledgebase.
-func (s *Assistants) UsesOfKnowledgebase(ctx context.Context, q db.Q, owner accounts.ID) (map[int64]int, error) {
-	var rows []struct {
-		ID int64 `db:"knowledgebase_id"`
-		N  int   `db:"n"`
-	}
-	err := q.Select(ctx, &rows, `SELECT knowledgebase_id, count(*) AS n FROM assistants
-		WHERE account_id = $1 AND knowledgebase_id IS NOT NULL GROUP BY knowledgebase_id`, int64(owner))
-	out := make(map[int64]int, len(rows))
-	for _, r := range rows {
-		out[r.ID] = r.N
 	}
 	return out, err
 }

@@ -50,7 +50,7 @@ func (s *Assistants) keepVersion(ctx context.Context, tx *db.Tx, a Assistant, by
 		INSERT INTO assistant_versions (assistant_id, n, created_at, made_by, changed, settings, inbound_webhook_url)
 		SELECT CAST($1 AS BIGINT), coalesce(max(n), 0) + 1, CAST($2 AS BIGINT), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS TEXT)
 		FROM assistant_versions WHERE assistant_id = $1`,
-		int64(a.ID), db.At(a.UpdatedAt), db.JSON[By]{V: by}, db.JSON[[]string]{V: names}, doc, inbound)
+		a.ID, db.At(a.UpdatedAt), db.JSON[By]{V: by}, db.JSON[[]string]{V: names}, doc, inbound)
 	if err != nil {
 		return fmt.Errorf("keep version of assistant: %w", err)
 	}
@@ -63,7 +63,7 @@ func (s *Assistants) Versions(ctx context.Context, q db.Q, owner accounts.ID, re
 	if err != nil {
 		return nil, err
 	}
-	return s.versions(ctx, q, a, `assistant_id = $1 ORDER BY n DESC`, int64(a.ID))
+	return s.versions(ctx, q, a, `assistant_id = $1 ORDER BY n DESC`, a.ID)
 }
 
 func (s *Assistants) versions(ctx context.Context, q db.Q, of Assistant, where string, args ...any) ([]Version, error) {
@@ -100,7 +100,7 @@ func (s *Assistants) Restore(ctx context.Context, owner accounts.ID, ref value.R
 		if err != nil {
 			return err
 		}
-		list, err := s.versions(ctx, tx, old, `assistant_id = $1 AND n = $2`, int64(old.ID), n)
+		list, err := s.versions(ctx, tx, old, `assistant_id = $1 AND n = $2`, old.ID, n)
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"parley/accounts"
+	"parley/assistants"
 	"parley/calls"
 	"parley/db"
 	"parley/ids"
@@ -40,20 +41,20 @@ const (
 
 // Settings are what a customer chooses.
 type Settings struct {
-	Name             string   `json:"name"`
-	AssistantID      int64    `json:"assistant_id"`
-	Timezone         string   `json:"timezone"`        // IANA; the zone of hours and days
-	MaxParallel      int      `json:"max_parallel"`    // 1-10 calls at once
-	Start            string   `json:"start"`           // HH:MM
-	End              string   `json:"end"`             // HH:MM, included; before Start = over midnight
-	Days             []string `json:"days"`            // monday … sunday
-	MaxRetries       int      `json:"max_retries"`     // 1-5
-	RetryInterval    int      `json:"retry_interval"`  // minutes, 10-4320
-	RetryVoicemail   bool     `json:"retry_voicemail"` // a machine counts as not reached
-	RetryGoal        bool     `json:"retry_goal"`      // a talk without its goal is retried
-	GoalVariable     *string  `json:"goal_variable"`   // nil = the schema's status, when it is a bool
-	CompleteWhenDone bool     `json:"complete_when_done"`
-	NumberIDs        []int64  `json:"number_ids"` // caller numbers, in turn; empty = the assistant's
+	Name             string        `json:"name"`
+	AssistantID      assistants.ID `json:"assistant_id"`
+	Timezone         string        `json:"timezone"`        // IANA; the zone of hours and days
+	MaxParallel      int           `json:"max_parallel"`    // 1-10 calls at once
+	Start            string        `json:"start"`           // HH:MM
+	End              string        `json:"end"`             // HH:MM, included; before Start = over midnight
+	Days             []string      `json:"days"`            // monday … sunday
+	MaxRetries       int           `json:"max_retries"`     // 1-5
+	RetryInterval    int           `json:"retry_interval"`  // minutes, 10-4320
+	RetryVoicemail   bool          `json:"retry_voicemail"` // a machine counts as not reached
+	RetryGoal        bool          `json:"retry_goal"`      // a talk without its goal is retried
+	GoalVariable     *string       `json:"goal_variable"`   // nil = the schema's status, when it is a bool
+	CompleteWhenDone bool          `json:"complete_when_done"`
+	NumberIDs        []ids.Number  `json:"number_ids"` // caller numbers, in turn; empty = the assistant's
 }
 
 // Campaign is one stored campaign.
@@ -61,7 +62,7 @@ type Campaign struct {
 	ID         ID                `db:"id"`
 	Owner      accounts.ID       `db:"account_id"`
 	Name       string            `db:"name"`
-	Assistant  *int64            `db:"assistant_id"` // nil once deleted
+	Assistant  *assistants.ID    `db:"assistant_id"` // nil once deleted
 	Status     Status            `db:"status"`
 	StopReason *StopReason       `db:"stop_reason"`
 	Settings   db.JSON[Settings] `db:"settings"`

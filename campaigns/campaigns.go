@@ -19,7 +19,7 @@ type Attempt struct {
 	Owner       accounts.ID
 	CampaignID  ID
 	Name        string // of the campaign
-	AssistantID int64
+	AssistantID assistants.ID
 	LeadID      LeadID
 	DialNo      int64 // with LeadID unique: the same attempt is never placed twice
 	Phone       string
@@ -57,7 +57,7 @@ type Caller interface {
 
 // Assistant is what a campaign must know of its assistant.
 type Assistant struct {
-	ID        int64
+	ID        assistants.ID
 	Outbound  bool
 	Paused    bool
 	CanCall   bool     // it, the account or the installation has a number to call from
@@ -67,14 +67,14 @@ type Assistant struct {
 // Numbers knows what an account may call from.
 type Numbers interface {
 	// Own are those of the numbers that can be shown to whom the account calls.
-	Own(ctx context.Context, q db.Q, owner accounts.ID, ids []int64) ([]int64, error)
+	Own(ctx context.Context, q db.Q, owner accounts.ID, list []ids.Number) ([]ids.Number, error)
 }
 
 // Assistants looks assistants up; an unknown or foreign one is a fault.NotFound.
 type Assistants interface {
 	ForCampaign(ctx context.Context, q db.Q, owner accounts.ID, ref value.Ref) (Assistant, error)
 	// Activate marks a new assistant as used.
-	Activate(ctx context.Context, tx *db.Tx, id int64) error
+	Activate(ctx context.Context, tx *db.Tx, id assistants.ID) error
 }
 
 // Funds tells whether the account may spend, and how many campaigns its plan allows.
@@ -230,7 +230,7 @@ func (c *Campaigns) startable(ctx context.Context, tx *db.Tx, one Campaign) erro
 	if one.Assistant == nil {
 		return refuse(one, "Assistant is inactive.")
 	}
-	a, err := c.assistants.ForCampaign(ctx, tx, one.Owner, value.Ref{ID: *one.Assistant})
+	a, err := c.assistants.ForCampaign(ctx, tx, one.Owner, value.Ref{ID: int64(*one.Assistant)})
 	switch {
 	case fault.Is(err, fault.NotFound): // deleted
 		return refuse(one, "Assistant is inactive.")
@@ -314,19 +314,19 @@ func (c *Campaigns) Uses(ctx context.Context, q db.Q, assistant assistants.ID) (
 
 // ForgetNumber takes a released number out of every rotation; a running campaign that loses its last one stops.
 func (c *Campaigns) ForgetNumber(ctx context.Context, tx *db.Tx, owner accounts.ID, number ids.Number) error {
-	var ids []ID
-	if err := tx.Select(ctx, &ids, `SELECT id FROM campaigns WHERE account_id = $1 ORDER BY id`, owner); err != nil { // the order in which everybody locks
+	var all []ID
+	if err := tx.Select(ctx, &all, `SELECT id FROM campaigns WHERE account_id = $1 ORDER BY id`, owner); err != nil { // the order in which everybody locks
 		return err
 	}
-	for _, id := range ids {
+	for _, id := range all {
 		one, err := lock(ctx, tx, id)
-		if fault.Is(err, fault.NotFound) || err == nil && !slices.Contains(one.Settings.V.NumberIDs, int64(number)) {
+		if fault.Is(err, fault.NotFound) || err == nil && !slices.Contains(one.Settings.V.NumberIDs, number) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		one.Settings.V.NumberIDs = slices.DeleteFunc(one.Settings.V.NumberIDs, func(id int64) bool { return id == int64(number) })
+		one.Settings.V.NumberIDs = slices.DeleteFunc(one.Settings.V.NumberIDs, func(id ids.Number) bool { return id == number })
 		if err := saveCampaign(ctx, tx, one, tx.Now()); err != nil {
 			return err
 		}

@@ -12,10 +12,12 @@ import (
 	"go.uber.org/goleak"
 
 	"parley/accounts"
+	"parley/assistants"
 	"parley/calls"
 	"parley/db"
 	"parley/db/dbtest"
 	"parley/fault"
+	"parley/ids"
 	"parley/value"
 )
 
@@ -67,10 +69,10 @@ func (w *world) Blocked(_ context.Context, _ db.Q, _ accounts.ID, phones []strin
 func (w *world) ForCampaign(context.Context, db.Q, accounts.ID, value.Ref) (Assistant, error) {
 	return w.asst, nil
 }
-func (w *world) Activate(context.Context, *db.Tx, int64) error { return nil }
-func (w *world) Own(_ context.Context, _ db.Q, _ accounts.ID, ids []int64) ([]int64, error) {
+func (w *world) Activate(context.Context, *db.Tx, assistants.ID) error { return nil }
+func (w *world) Own(_ context.Context, _ db.Q, _ accounts.ID, list []ids.Number) ([]ids.Number, error) {
 	w.looks++
-	return ids[1:], nil
+	return list[1:], nil
 }
 func (w *world) Terms(context.Context, db.Q, accounts.ID) (Terms, error)            { return Terms{"UTC", 5}, nil }
 func (w *world) MostCampaigns(context.Context, *db.Tx, accounts.ID) (*int64, error) { return nil, nil }
@@ -382,7 +384,7 @@ func TestBreakerStopsTheCampaign(t *testing.T) {
 // Contract: 6.2 14.3
 func TestNumbersTakeTurns(t *testing.T) {
 	each(t, func(t *testing.T, w *world, c *Campaigns, id ID) {
-		_, err := c.Update(t.Context(), 1, id, func(_ *db.Tx, s Settings) (Settings, error) { s.NumberIDs = []int64{7, 8}; return s, nil })
+		_, err := c.Update(t.Context(), 1, id, func(_ *db.Tx, s Settings) (Settings, error) { s.NumberIDs = []ids.Number{7, 8}; return s, nil })
 		if err != nil {
 			t.Fatal(err)
 		}

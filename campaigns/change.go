@@ -6,27 +6,29 @@ import (
 	"strconv"
 
 	"parley/accounts"
+	"parley/assistants"
 	"parley/db"
 	"parley/fault"
+	"parley/ids"
 	"parley/value"
 )
 
 // Change is what a customer sent of a campaign's settings; what was not sent stays as it is.
 type Change struct {
-	Name         value.Opt[string]    `json:"name" rule:"max=255"`
-	Assistant    value.Opt[value.Ref] `json:"assistant_id"`
-	Timezone     value.Opt[string]    `json:"timezone" rule:"timezone"`
-	MaxParallel  value.Opt[int64]     `json:"max_calls_in_parallel"`
-	Start        value.Opt[string]    `json:"allowed_hours_start_time" rule:"clock"`
-	End          value.Opt[string]    `json:"allowed_hours_end_time" rule:"clock different=allowed_hours_start_time"`
-	Days         value.Opt[[]string]  `json:"allowed_days" rule:"min=1 distinct" each:"oneof=monday|tuesday|wednesday|thursday|friday|saturday|sunday"`
-	MaxRetries   value.Opt[int64]     `json:"max_retries" rule:"min=1 max=5"`
-	Interval     value.Opt[int64]     `json:"retry_interval" rule:"min=10 max=4320"`
-	Voicemail    value.Opt[bool]      `json:"retry_on_voicemail"`
-	GoalMissed   value.Opt[bool]      `json:"retry_on_goal_incomplete"`
-	GoalVariable value.Opt[string]    `json:"goal_completion_variable" rule:"max=255 null"`
-	Complete     value.Opt[bool]      `json:"mark_complete_when_no_leads"`
-	Numbers      value.Opt[[]int64]   `json:"phone_number_ids" rule:"distinct"`
+	Name         value.Opt[string]       `json:"name" rule:"max=255"`
+	Assistant    value.Opt[value.Ref]    `json:"assistant_id"`
+	Timezone     value.Opt[string]       `json:"timezone" rule:"timezone"`
+	MaxParallel  value.Opt[int64]        `json:"max_calls_in_parallel"`
+	Start        value.Opt[string]       `json:"allowed_hours_start_time" rule:"clock"`
+	End          value.Opt[string]       `json:"allowed_hours_end_time" rule:"clock different=allowed_hours_start_time"`
+	Days         value.Opt[[]string]     `json:"allowed_days" rule:"min=1 distinct" each:"oneof=monday|tuesday|wednesday|thursday|friday|saturday|sunday"`
+	MaxRetries   value.Opt[int64]        `json:"max_retries" rule:"min=1 max=5"`
+	Interval     value.Opt[int64]        `json:"retry_interval" rule:"min=10 max=4320"`
+	Voicemail    value.Opt[bool]         `json:"retry_on_voicemail"`
+	GoalMissed   value.Opt[bool]         `json:"retry_on_goal_incomplete"`
+	GoalVariable value.Opt[string]       `json:"goal_completion_variable" rule:"max=255 null"`
+	Complete     value.Opt[bool]         `json:"mark_complete_when_no_leads"`
+	Numbers      value.Opt[[]ids.Number] `json:"phone_number_ids" rule:"distinct"`
 }
 
 // newcomer is a campaign of which only name and assistant were said; its time zone is the account's.
@@ -123,11 +125,11 @@ func (t Terms) ceiling() int {
 }
 
 // chosen is the assistant that is to call, where the change depends on it: the one it names, else the present one.
-func (c *Campaigns) chosen(ctx context.Context, tx *db.Tx, owner accounts.ID, ch Change, now int64) (Assistant, error) {
+func (c *Campaigns) chosen(ctx context.Context, tx *db.Tx, owner accounts.ID, ch Change, now assistants.ID) (Assistant, error) {
 	if !ch.Assistant.Has() && !ch.GoalVariable.Has() {
 		return Assistant{}, nil
 	}
-	one, err := c.assistants.ForCampaign(ctx, tx, owner, ch.Assistant.Or(value.Ref{ID: now}))
+	one, err := c.assistants.ForCampaign(ctx, tx, owner, ch.Assistant.Or(value.Ref{ID: int64(now)}))
 	if fault.Is(err, fault.NotFound) || err == nil && !one.Outbound {
 		err = fault.New(fault.NotFound, "", "No outbound assistant with this id exists in your account.")
 	}
@@ -135,12 +137,12 @@ func (c *Campaigns) chosen(ctx context.Context, tx *db.Tx, owner accounts.ID, ch
 }
 
 // foreign names the numbers of a change that the account cannot call from.
-func (c *Campaigns) foreign(ctx context.Context, tx *db.Tx, owner accounts.ID, ids []int64) (bad []fault.Field, err error) {
-	if len(ids) == 0 {
+func (c *Campaigns) foreign(ctx context.Context, tx *db.Tx, owner accounts.ID, list []ids.Number) (bad []fault.Field, err error) {
+	if len(list) == 0 {
 		return nil, nil
 	}
-	own, err := c.numbers.Own(ctx, tx, owner, ids)
-	for i, id := range ids {
+	own, err := c.numbers.Own(ctx, tx, owner, list)
+	for i, id := range list {
 		if !slices.Contains(own, id) {
 			bad = append(bad, fault.Bad("phone_number_ids."+strconv.Itoa(i), "in"))
 		}

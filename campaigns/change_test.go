@@ -7,6 +7,7 @@ import (
 
 	"parley/db"
 	"parley/fault"
+	"parley/ids"
 	"parley/value"
 )
 
@@ -16,11 +17,11 @@ import (
 // Contract: 6.2 14.3
 func TestNumbersAreLookedUpAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, w *world, c *Campaigns, id ID) {
-		ids := make([]int64, 40)
-		for i := range ids {
-			ids[i] = int64(i + 1)
+		many := make([]ids.Number, 40)
+		for i := range many {
+			many[i] = ids.Number(i + 1)
 		}
-		ch := Change{Numbers: value.Some(ids), MaxParallel: value.Some(int64(6)), End: value.Some("00:00")}
+		ch := Change{Numbers: value.Some(many), MaxParallel: value.Some(int64(6)), End: value.Some("00:00")}
 		_, err := c.Update(t.Context(), 1, id, func(tx *db.Tx, s Settings) (Settings, error) {
 			return c.Changed(t.Context(), tx, 1, ch, s, []fault.Field{{Name: "name", Sentence: "told"}})
 		})

@@ -7,6 +7,7 @@ import (
 
 	"parley/db"
 	"parley/db/dbtest"
+	"parley/ids"
 )
 
 // A number is released in the moment in which a campaign takes it up: no rotation keeps it.
@@ -18,7 +19,7 @@ func TestReleasedWhileTakenUp(t *testing.T) {
 				var gone int
 				err := tx.Get(ctx, &gone, `SELECT count(*) FROM released`)
 				if gone == 0 {
-					s.NumberIDs = []int64{7, 8}
+					s.NumberIDs = []ids.Number{7, 8}
 				}
 				return s, err
 			})

@@ -65,7 +65,7 @@ type Conversation struct {
 
 // Sender is the WhatsApp number a conversation runs over.
 type Sender struct {
-	ID          int64
+	ID          ids.Sender
 	Phone, Name string
 }
 

@@ -18,6 +18,7 @@ import (
 	"parley/catalog"
 	"parley/db"
 	"parley/db/dbtest"
+	"parley/ids"
 	"parley/jobs"
 	"parley/mind"
 	"parley/value"
@@ -120,7 +121,9 @@ func newLab(t *testing.T, d *db.DB) *lab {
 		t.Fatal(err)
 	}
 	l.people = assistants.New(d, c, glass{}, assistants.Account{
-		Knowledgebases: func(_ context.Context, _ db.Q, _ accounts.ID, ids []int64) ([]int64, error) { return ids, nil },
+		Knowledgebases: func(_ context.Context, _ db.Q, _ accounts.ID, list []ids.Knowledgebase) ([]ids.Knowledgebase, error) {
+			return list, nil
+		},
 	})
 	l.runner = jobs.NewRunner(d)
 	l.room = New(d, l.runner, l.people, Mind{

@@ -8,6 +8,7 @@ import (
 	"parley/agent"
 	"parley/assistants"
 	"parley/db"
+	"parley/ids"
 	"parley/value"
 )
 
@@ -26,7 +27,7 @@ type row struct {
 	AIEnabled     bool                   `db:"ai_enabled"`
 	Variables     db.JSON[value.Scalars] `db:"variables"`
 	External      *string                `db:"external_identifier"`
-	SenderID      *int64                 `db:"sender_id"`
+	SenderID      *ids.Sender            `db:"sender_id"`
 	SenderPhone   string                 `db:"sender_phone"`
 	SenderName    string                 `db:"sender_name"`
 	CustomerPhone string                 `db:"customer_phone"`
@@ -116,12 +117,13 @@ func (s *Chats) insert(ctx context.Context, tx *db.Tx, c *Conversation) error {
 		}
 		variables = text(string(b))
 	}
-	var sender, assistant *int64
+	var sender *ids.Sender
+	var assistant *assistants.ID
 	if c.Sender.ID != 0 {
 		sender = &c.Sender.ID
 	}
 	if c.Assistant != 0 {
-		assistant = (*int64)(&c.Assistant)
+		assistant = &c.Assistant
 	}
 	err := tx.Get(ctx, (*int64)(&c.ID), `
 		INSERT INTO conversations (account_id, uuid, assistant_id, speaker_id, type, state, variables, external_identifier, sender_id,

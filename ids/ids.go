@@ -11,6 +11,12 @@ type Lead int64
 // Conversation names a chat.
 type Conversation int64
 
+// Knowledgebase names a knowledgebase.
+type Knowledgebase int64
+
+// Tool names a mid-call tool.
+type Tool int64
+
 // Number names a phone number. A trunk has the id of its number.
 type Number int64
 

@@ -97,8 +97,8 @@ func (r *Room) locked(ctx context.Context, tx *db.Tx, owner accounts.ID, id ID) 
 }
 
 // Owned are those of ids that are knowledgebases of the account.
-func (r *Room) Owned(ctx context.Context, q db.Q, owner accounts.ID, ids []int64) (out []int64, err error) {
-	in, args := db.In(2, ids)
+func (r *Room) Owned(ctx context.Context, q db.Q, owner accounts.ID, list []ID) (out []ID, err error) {
+	in, args := db.In(2, list)
 	err = q.Select(ctx, &out, `SELECT id FROM knowledgebases WHERE account_id = $1 AND id IN `+in, append([]any{owner}, args...)...)
 	return out, err
 }

@@ -10,6 +10,7 @@ import (
 	"parley/accounts"
 	"parley/db"
 	"parley/fault"
+	"parley/ids"
 	"parley/jobs"
 	"parley/knowledge/extract"
 	"parley/ssrf"
@@ -17,7 +18,7 @@ import (
 
 // ID names a knowledgebase, DocumentID a document.
 type (
-	ID         int64
+	ID         = ids.Knowledgebase
 	DocumentID int64
 )
 

@@ -42,8 +42,8 @@ func TestBases(t *testing.T) {
 		if err := l.room.DeleteBase(l.ctx, l.ada, foreign); err != knowledge.ErrNoBase {
 			t.Errorf("delete foreign: %v", err)
 		}
-		owned, err := l.room.Owned(l.ctx, d, l.ada, []int64{int64(first), int64(foreign)})
-		if err != nil || !slices.Equal(owned, []int64{int64(first)}) {
+		owned, err := l.room.Owned(l.ctx, d, l.ada, []knowledge.ID{first, foreign})
+		if err != nil || !slices.Equal(owned, []knowledge.ID{first}) {
 			t.Errorf("owned %v %v", owned, err)
 		}
 	})

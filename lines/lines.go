@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"parley/ids"
 )
 
 // Leg is one party of a call, from the first signal to the last.
@@ -31,13 +33,13 @@ type Leg interface {
 
 // Info is what is known of a leg from its signalling.
 type Info struct {
-	ID         string // unique for the life of the process
-	SignalID   string // SIP Call-ID, or the uuid of a web call
-	Kind       string // "sip" or "web"
-	From       string // E.164 number or extension of the caller; "anonymous" when withheld
-	To         string // number or extension called
-	TrunkID    int64  // the SIP trunk the leg belongs to; 0 = none
-	RemoteAddr string // signalling address of the far end
+	ID         string     // unique for the life of the process
+	SignalID   string     // SIP Call-ID, or the uuid of a web call
+	Kind       string     // "sip" or "web"
+	From       string     // E.164 number or extension of the caller; "anonymous" when withheld
+	To         string     // number or extension called
+	TrunkID    ids.Number // the SIP trunk the leg belongs to; 0 = none
+	RemoteAddr string     // signalling address of the far end
 }
 
 // Referrer is a leg whose far end can be asked to call somebody else itself (SIP REFER, RFC 3515).
@@ -94,7 +96,7 @@ type Dialer interface {
 type Destination struct {
 	To      string        // E.164 number, extension or sip: URI
 	From    string        // caller number shown
-	TrunkID int64         // trunk to leave through; 0 = the installation's default line
+	TrunkID ids.Number    // trunk to leave through; 0 = the installation's default line
 	RingFor time.Duration // unanswered after that long: CANCEL
 	Headers map[string]string
 	Placed  func(signalID string) // told the Call-ID before the INVITE leaves; nil = nobody is

@@ -193,7 +193,7 @@ func (m *Messaging) talk(ctx context.Context, tx *db.Tx, s Sender, c *contact, p
 		return chats.Conversation{}, err
 	}
 	if c.TalkID == nil {
-		talk, err := m.Chats.OverWhatsApp(ctx, tx, s.Owner, a, chats.Sender{ID: int64(s.ID), Phone: s.Phone, Name: s.DisplayName},
+		talk, err := m.Chats.OverWhatsApp(ctx, tx, s.Owner, a, chats.Sender{ID: s.ID, Phone: s.Phone, Name: s.DisplayName},
 			c.customer())
 		c.TalkID = &talk.ID
 		return talk, err
@@ -214,7 +214,7 @@ func (m *Messaging) host(ctx context.Context, tx *db.Tx, s Sender) (a assistants
 	if s.AssistantID == nil {
 		return a, nil
 	}
-	a, err = m.Assistants.ByID(ctx, tx, assistants.ID(*s.AssistantID))
+	a, err = m.Assistants.ByID(ctx, tx, *s.AssistantID)
 	if fault.Is(err, fault.NotFound) {
 		return assistants.Assistant{}, nil
 	}

@@ -217,7 +217,7 @@ type channel struct{ m *Messaging }
 
 // Send refuses what the window, the sender's state or the balance does not allow.
 func (c channel) Send(ctx context.Context, talk chats.Conversation, o chats.Outgoing) error {
-	s, err := c.m.Sender(ctx, c.m.DB, talk.Owner, SenderID(talk.Sender.ID))
+	s, err := c.m.Sender(ctx, c.m.DB, talk.Owner, talk.Sender.ID)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"parley/accounts"
 	"parley/agent"
 	"parley/assistants"
+	"parley/ids"
 	"parley/placeholders"
 	"parley/toolbox"
 	"parley/tools"
@@ -20,7 +21,7 @@ import (
 // Mind is what every assistant thinks with. A nil func means that there is no such thing.
 type Mind struct {
 	// Tools are the mid-call tools with the given ids; Run carries one out and returns what the model reads.
-	Tools func(ctx context.Context, owner accounts.ID, ids []int64) ([]tools.Tool, error)
+	Tools func(ctx context.Context, owner accounts.ID, list []ids.Tool) ([]tools.Tool, error)
 	Run   func(ctx context.Context, d tools.Definition, args json.RawMessage, c tools.Conversation) json.RawMessage
 	// Search finds passages in the assistant's knowledgebase.
 	Search func(ctx context.Context, a assistants.Assistant, query string) ([]agent.Passage, error)

@@ -10,6 +10,7 @@ import (
 	"parley/accounts"
 	"parley/agent"
 	"parley/assistants"
+	"parley/ids"
 	"parley/mind"
 	"parley/toolbox"
 	"parley/tools"
@@ -24,8 +25,8 @@ func TestTurn(t *testing.T) {
 	ran := tools.Conversation{}
 	m := mind.Mind{
 		Now: func() time.Time { return noon },
-		Tools: func(_ context.Context, _ accounts.ID, ids []int64) ([]tools.Tool, error) {
-			return []tools.Tool{{ID: tools.ID(ids[0]), Definition: tools.Definition{Name: "find_order"}}}, nil
+		Tools: func(_ context.Context, _ accounts.ID, list []ids.Tool) ([]tools.Tool, error) {
+			return []tools.Tool{{ID: list[0], Definition: tools.Definition{Name: "find_order"}}}, nil
 		},
 		Run: func(_ context.Context, _ tools.Definition, _ json.RawMessage, c tools.Conversation) json.RawMessage {
 			ran = c
@@ -40,7 +41,7 @@ func TestTurn(t *testing.T) {
 	}
 	a := assistants.Assistant{UUID: "u7", Settings: assistants.Settings{
 		Name: "Desk", LanguageID: 5, Timezone: "Europe/Berlin", SystemPrompt: "You are {{assistant_name}} for {{who}}.", LLMTemperature: 0.3,
-		KnowledgebaseID: value.Ptr[int64](4), KnowledgebaseMode: "function_call", ToolIDs: []int64{31},
+		KnowledgebaseID: value.Ptr[ids.Knowledgebase](4), KnowledgebaseMode: "function_call", ToolIDs: []ids.Tool{31},
 		Variables:      value.Scalars{{Name: "who", Value: "nobody"}},
 		PostCallSchema: []assistants.SchemaItem{{Name: "goal", Type: "bool", Description: "Reached"}},
 		Tools:          toolbox.Tools{{Type: "end_call", Spec: &toolbox.EndCall{}}, {Type: "dtmf_input", Spec: &toolbox.DTMFInput{}}},

@@ -45,14 +45,14 @@ func (n *Numbers) Get(ctx context.Context, q db.Q, owner accounts.ID, id ID) (Nu
 }
 
 // Of are the numbers of the account with the given ids, or with nil all, by id.
-func (n *Numbers) Of(ctx context.Context, q db.Q, owner accounts.ID, ids []int64) ([]Number, error) {
-	if ids == nil {
+func (n *Numbers) Of(ctx context.Context, q db.Q, owner accounts.ID, asked []ID) ([]Number, error) {
+	if asked == nil {
 		return n.query(ctx, q, `account_id = $1 AND`+owned+` ORDER BY id`, owner)
 	}
-	if len(ids) == 0 {
+	if len(asked) == 0 {
 		return nil, nil
 	}
-	in, args := db.In(2, ids)
+	in, args := db.In(2, asked)
 	return n.query(ctx, q, `account_id = $1 AND`+owned+` AND id IN `+in+` ORDER BY id`, append([]any{owner}, args...)...)
 }
 

@@ -9,7 +9,6 @@ import (
 	"parley/db"
 	"parley/fault"
 	"parley/lines"
-	"parley/numbers"
 )
 
 // answerTime is how long a far end may take to confirm that it was answered.
@@ -29,7 +28,7 @@ func (s *Switchboard) inbound(leg lines.Leg) {
 	ctx, stop := context.WithTimeout(s.ctx, admitTime)
 	defer stop()
 	in := leg.Info()
-	number, ok, err := s.Numbers.Called(ctx, s.DB, numbers.ID(in.TrunkID), in.To)
+	number, ok, err := s.Numbers.Called(ctx, s.DB, in.TrunkID, in.To)
 	if err != nil {
 		s.Log.Error("number of an inbound call not found", "error", err)
 		_ = leg.Reject(refusalOf(err).code)
@@ -73,7 +72,7 @@ func (s *Switchboard) route(ctx context.Context, n Number) (assistants.Assistant
 	if owner.Suspended() {
 		return assistants.Assistant{}, refuse(calls.AccountSuspended)
 	}
-	a, err := s.Assistants.ForNumber(ctx, s.DB, int64(n.ID))
+	a, err := s.Assistants.ForNumber(ctx, s.DB, n.ID)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return a, refuse(calls.NoRoute)

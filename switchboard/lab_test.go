@@ -25,6 +25,7 @@ import (
 	"parley/db"
 	"parley/db/dbtest"
 	"parley/fault"
+	"parley/ids"
 	"parley/jobs"
 	"parley/lines"
 	"parley/lines/linetest"
@@ -129,7 +130,7 @@ func (l *lab) assistant(typ string, change func(*assistants.Settings)) assistant
 	f := assistants.Settings{Name: "Desk", PostCallEvaluation: true, VoiceID: l.Catalog.Voices(catalog.Filter{})[0].ID, LanguageID: int64(1),
 		Type: typ, Mode: "pipeline", Timezone: "Europe/Berlin", InitialMessage: "Hi {name}.",
 		SystemPrompt: "You are {{assistant_name}}.", LLMModelID: value.Ptr(l.Catalog.Models("llm")[0].ID),
-		PhoneNumberID: value.Ptr(int64(numberID)), EndpointSensitivity: 0.1, Record: true,
+		PhoneNumberID: value.Ptr[ids.Number](numberID), EndpointSensitivity: 0.1, Record: true,
 		Variables: value.Scalars{{Name: "name", Value: "Mia"}}}
 	if change != nil {
 		change(&f)
@@ -222,7 +223,7 @@ func (l *lab) Caller(_ context.Context, _ db.Q, owner accounts.ID, preferred num
 	return Number{ID: preferred, Owner: owner, Phone: deskNumber}, preferred != 0, nil
 }
 
-func (l *lab) attachable(context.Context, db.Q, accounts.ID, []int64) ([]assistants.Number, error) {
+func (l *lab) attachable(context.Context, db.Q, accounts.ID, []ids.Number) ([]assistants.Number, error) {
 	return []assistants.Number{{ID: numberID, E164: deskNumber, Type: "normal"}}, nil
 }
 

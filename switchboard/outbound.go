@@ -143,7 +143,7 @@ func (s *Switchboard) orderable(ctx context.Context, q db.Q, o Order) (a assista
 	}
 	preferred := o.NumberID
 	if preferred == 0 {
-		preferred = numbers.ID(value.Or(a.PhoneNumberID, 0))
+		preferred = value.Or(a.PhoneNumberID, 0)
 	}
 	n, ok, err := s.Numbers.Caller(ctx, q, o.Owner, preferred)
 	if err != nil {
@@ -255,7 +255,7 @@ func (s *Switchboard) place(l *live, a assistants.Assistant) {
 	rang := false
 	to := lines.Destination{To: *call.ClientPhone, From: *call.AssistantPhone, RingFor: seconds(a.RingingTime)}
 	if call.TrunkID != nil {
-		to.TrunkID = int64(*call.TrunkID)
+		to.TrunkID = *call.TrunkID
 	}
 	leg, err := s.Dialer.Dial(l.ctx, to, func(code int) {
 		if code >= 180 && !rang {

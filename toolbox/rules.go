@@ -3,6 +3,7 @@ package toolbox
 import (
 	"regexp"
 
+	"parley/ids"
 	"parley/value"
 )
 
@@ -14,7 +15,7 @@ type Needs interface {
 // Need is something that a tool names: a phone number to show, by its id, or another assistant.
 type Need struct {
 	Key       string // the field that names it
-	Number    int64
+	Number    ids.Number
 	Assistant *value.Ref // an id is put in once it was found
 }
 

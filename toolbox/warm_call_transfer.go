@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"parley/agent"
+	"parley/ids"
 	"parley/value"
 )
 
@@ -12,18 +13,18 @@ var warmCallTransfer = kind{name: "warm_call_transfer", blank: func() Spec { ret
 
 // WarmCallTransfer briefs a supervisor before it connects the caller.
 type WarmCallTransfer struct {
-	SupervisorPhone        string  `json:"supervisor_phone" rule:"required max=255"`
-	OutboundPhoneID        int64   `json:"outbound_phone_id" rule:"required"`
-	Description            string  `json:"description" rule:"required max=1000"`
-	CustomSIP              bool    `json:"custom_sip" rule:"null=default" default:"false"`
-	CallerIDMode           string  `json:"caller_id_mode" rule:"null=default oneof=outbound_number|customer_number|custom" default:"outbound_number"`
-	CustomCallerID         *string `json:"custom_caller_id" rule:"null required_if=caller_id_mode:custom e164"`
-	HoldMusic              string  `json:"hold_music" rule:"null=default oneof=hold_music|none" default:"hold_music"`
-	HoldMusicVolume        int64   `json:"hold_music_volume" rule:"null=default min=0 max=100" default:"80"`
-	HoldMessage            string  `json:"hold_message" rule:"null=default max=1000" default:"Please hold while I connect you with a supervisor."`
-	SummaryInstructions    string  `json:"summary_instructions" rule:"null=default max=2000" default:"In two or three sentences, tell the supervisor who is calling, what they want, and why a person is needed."`
-	BriefingInitialMessage string  `json:"briefing_initial_message" rule:"null=default max=1000" default:"Hello, I have a caller who needs a person. May I tell you what it is about?"`
-	ConnectedMessage       string  `json:"connected_message" rule:"null=default max=1000" default:"You are now connected with a supervisor. I'll leave you to it."`
+	SupervisorPhone        string     `json:"supervisor_phone" rule:"required max=255"`
+	OutboundPhoneID        ids.Number `json:"outbound_phone_id" rule:"required"`
+	Description            string     `json:"description" rule:"required max=1000"`
+	CustomSIP              bool       `json:"custom_sip" rule:"null=default" default:"false"`
+	CallerIDMode           string     `json:"caller_id_mode" rule:"null=default oneof=outbound_number|customer_number|custom" default:"outbound_number"`
+	CustomCallerID         *string    `json:"custom_caller_id" rule:"null required_if=caller_id_mode:custom e164"`
+	HoldMusic              string     `json:"hold_music" rule:"null=default oneof=hold_music|none" default:"hold_music"`
+	HoldMusicVolume        int64      `json:"hold_music_volume" rule:"null=default min=0 max=100" default:"80"`
+	HoldMessage            string     `json:"hold_message" rule:"null=default max=1000" default:"Please hold while I connect you with a supervisor."`
+	SummaryInstructions    string     `json:"summary_instructions" rule:"null=default max=2000" default:"In two or three sentences, tell the supervisor who is calling, what they want, and why a person is needed."`
+	BriefingInitialMessage string     `json:"briefing_initial_message" rule:"null=default max=1000" default:"Hello, I have a caller who needs a person. May I tell you what it is about?"`
+	ConnectedMessage       string     `json:"connected_message" rule:"null=default max=1000" default:"You are now connected with a supervisor. I'll leave you to it."`
 }
 
 func (t *WarmCallTransfer) check(b value.Binder) {

@@ -104,21 +104,21 @@ func (t *Tools) one(ctx context.Context, q db.Q, where string, args ...any) (Too
 }
 
 // Of is the tools of an assistant, in the order they were assigned.
-func (t *Tools) Of(ctx context.Context, owner accounts.ID, ids []int64) ([]Tool, error) {
-	if len(ids) == 0 {
+func (t *Tools) Of(ctx context.Context, owner accounts.ID, list []ID) ([]Tool, error) {
+	if len(list) == 0 {
 		return nil, nil
 	}
-	in, args := db.In(2, ids)
-	list, err := t.query(ctx, t.db, `account_id = $1 AND id IN `+in, append([]any{owner}, args...)...)
+	in, args := db.In(2, list)
+	own, err := t.query(ctx, t.db, `account_id = $1 AND id IN `+in, append([]any{owner}, args...)...)
 	if err != nil {
 		return nil, err
 	}
-	byID := map[int64]Tool{}
-	for _, x := range list {
-		byID[int64(x.ID)] = x
+	byID := map[ID]Tool{}
+	for _, x := range own {
+		byID[x.ID] = x
 	}
 	var out []Tool
-	for _, id := range ids {
+	for _, id := range list {
 		if x, ok := byID[id]; ok {
 			out = append(out, x)
 		}
@@ -127,8 +127,8 @@ func (t *Tools) Of(ctx context.Context, owner accounts.ID, ids []int64) ([]Tool,
 }
 
 // Owned are those of ids that are tools of the account.
-func (t *Tools) Owned(ctx context.Context, q db.Q, owner accounts.ID, ids []int64) (out []int64, err error) {
-	in, args := db.In(2, ids)
+func (t *Tools) Owned(ctx context.Context, q db.Q, owner accounts.ID, list []ID) (out []ID, err error) {
+	in, args := db.In(2, list)
 	err = q.Select(ctx, &out, `SELECT id FROM tools WHERE account_id = $1 AND id IN `+in, append([]any{owner}, args...)...)
 	return out, err
 }

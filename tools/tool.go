@@ -10,12 +10,13 @@ import (
 
 	"parley/accounts"
 	"parley/db"
+	"parley/ids"
 	"parley/ssrf"
 	"parley/value"
 )
 
 // ID names a tool.
-type ID int64
+type ID = ids.Tool
 
 // Tool is a stored definition.
 type Tool struct {

@@ -100,11 +100,11 @@ func TestRecords(t *testing.T) {
 				t.Errorf("search %q: %v %v", search, list, err)
 			}
 		}
-		of, err := room.Of(ctx, ada.ID, []int64{int64(second.ID), 99, int64(first.ID)})
+		of, err := room.Of(ctx, ada.ID, []tools.ID{second.ID, 99, first.ID})
 		if err != nil || len(of) != 2 || of[0].ID != second.ID {
 			t.Errorf("of an assistant: %v %v", of, err)
 		}
-		owned, err := room.Owned(ctx, d, bob.ID, []int64{int64(first.ID), int64(second.ID)})
+		owned, err := room.Owned(ctx, d, bob.ID, []tools.ID{first.ID, second.ID})
 		if err != nil || len(owned) != 0 {
 			t.Errorf("bob owns %v %v", owned, err)
 		}

@@ -168,7 +168,7 @@ func (b *bench) desk(ctx context.Context, h *app.App) (numbers.Trunk, error) {
 			VoiceID: tone.ID, LanguageID: english, LLMModelID: value.Ptr(h.Catalog.DefaultModel(catalog.LLM)),
 			Timezone: "UTC", InitialMessage: greeting, SystemPrompt: benchPrompt,
 			EndpointType: "vad", EndpointSensitivity: b.silence.Seconds(), Record: b.record,
-			PostCallEvaluation: false, MaxDuration: 1200, PhoneNumberID: value.Ptr(int64(line.ID))}).Sending("initial_message", "record",
+			PostCallEvaluation: false, MaxDuration: 1200, PhoneNumberID: value.Ptr(line.ID)}).Sending("initial_message", "record",
 			"post_call_evaluation")})
 	return line, err
 }
@@ -189,6 +189,6 @@ type guest struct {
 // Info says that the desk was called.
 func (g guest) Info() lines.Info {
 	in := g.Leg.Info()
-	in.TrunkID, in.To = int64(g.desk.ID), g.desk.Number
+	in.TrunkID, in.To = g.desk.ID, g.desk.Number
 	return in
 }

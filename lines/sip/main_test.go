@@ -17,6 +17,7 @@ import (
 	"github.com/emiago/sipgo/sip"
 	"go.uber.org/goleak"
 
+	"parley/ids"
 	"parley/lines"
 	"parley/lines/media"
 )
@@ -101,7 +102,7 @@ func (l *trunkList) Called(context.Context, string) ([]Trunk, error) {
 	return append([]Trunk(nil), l.list...), nil
 }
 
-func (l *trunkList) Trunk(_ context.Context, id int64) (Trunk, error) {
+func (l *trunkList) Trunk(_ context.Context, id ids.Number) (Trunk, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, t := range l.list {
@@ -118,7 +119,7 @@ func (l *trunkList) Registrations(context.Context, string) ([]Trunk, string, err
 	return append([]Trunk(nil), l.list...), fmt.Sprint("v", l.stamp), nil
 }
 
-func (l *trunkList) Registered(_ context.Context, id int64, state Registration) error {
+func (l *trunkList) Registered(_ context.Context, id ids.Number, state Registration) error {
 	l.states <- fmt.Sprintf("%d %s", id, state)
 	return nil
 }

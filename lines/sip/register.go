@@ -10,6 +10,8 @@ import (
 
 	"github.com/emiago/sipgo/sip"
 	"github.com/google/uuid"
+
+	"parley/ids"
 )
 
 // Registration times (RFC 3261 §10).
@@ -24,7 +26,7 @@ func (s *Server) keepRegistered(ctx context.Context) {
 	if s.cfg.Trunks == nil {
 		return
 	}
-	running := map[int64]*registrant{}
+	running := map[ids.Number]*registrant{}
 	stamp := ""
 	defer func() {
 		for _, r := range running {
@@ -53,8 +55,8 @@ func (s *Server) keepRegistered(ctx context.Context) {
 	}
 }
 
-func (s *Server) reconcile(ctx context.Context, running map[int64]*registrant, list []Trunk) {
-	wanted := map[int64]Trunk{}
+func (s *Server) reconcile(ctx context.Context, running map[ids.Number]*registrant, list []Trunk) {
+	wanted := map[ids.Number]Trunk{}
 	for _, t := range list {
 		if t.Register {
 			wanted[t.ID] = t

@@ -7,11 +7,13 @@ import (
 	"strings"
 
 	"github.com/nyaruka/phonenumbers"
+
+	"parley/ids"
 )
 
 // Trunk is a way in from and out to the telephone network.
 type Trunk struct {
-	ID        int64
+	ID        ids.Number
 	Account   int64  // whose it is
 	Number    string // user part called inbound and shown outbound: E.164 number or extension
 	Extension bool   // Number is an extension
@@ -35,12 +37,12 @@ type Trunks interface {
 	// the server still asks each one (Trunk.Accepts). Unknown users give an empty list.
 	Called(ctx context.Context, user string) ([]Trunk, error)
 	// Trunk finds one by its id.
-	Trunk(ctx context.Context, id int64) (Trunk, error)
+	Trunk(ctx context.Context, id ids.Number) (Trunk, error)
 	// Registrations lists the trunks this process keeps registered. stamp is what the last call
 	// returned; when nothing changed since, the list may be nil and the stamp the same.
 	Registrations(ctx context.Context, stamp string) (list []Trunk, next string, err error)
 	// Registered records the state of a registration.
-	Registered(ctx context.Context, id int64, state Registration) error
+	Registered(ctx context.Context, id ids.Number, state Registration) error
 }
 
 // Registration is the state of a trunk at its registrar.

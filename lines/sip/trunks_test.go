@@ -13,6 +13,7 @@ import (
 
 	"github.com/icholy/digest"
 
+	"parley/ids"
 	"parley/lines"
 )
 
@@ -49,7 +50,7 @@ func TestInboundAuthorisation(t *testing.T) {
 	})
 	for _, c := range []struct {
 		name, called, user, password, want string
-		trunk                              int64
+		trunk                              ids.Number
 	}{
 		{"password", "+4930123456", "ada", "secret", "603", 1},
 		{"password, national number", "030123456", "ada", "secret", "603", 1},

@@ -35,7 +35,8 @@ func (m *thinker) Think(ctx context.Context, q voice.Thinking) iter.Seq2[voice.T
 	return func(yield func(voice.Thought, error) bool) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		hangup, stopped := false, false
+		stopped := false
+		var then voice.Reason
 		send := func(t voice.Thought) bool {
 			if !stopped && !yield(t, nil) {
 				stopped = true
@@ -43,9 +44,9 @@ func (m *thinker) Think(ctx context.Context, q voice.Thinking) iter.Seq2[voice.T
 			}
 			return !stopped
 		}
-		turn := m.turn(q, func(context.Context) error { hangup = true; return nil })
+		turn := m.turn(q, func(context.Context) error { then = voice.AssistantHangup; return nil })
 		turn.Observe = func(e agent.Event) {
-			send(voice.Thought{Event: &e, Hangup: hangup})
+			send(voice.Thought{Event: &e, Then: then})
 		}
 		for text, err := range turn.Sentences(ctx) {
 			switch {

@@ -17,6 +17,7 @@ const (
 	giveUpAlarm                // and 10 s
 	keypadAlarm                // no further key
 	politeAlarm                // the caller still speaks, but an answer is ready
+	soundAlarm                 // more of what a waiting caller hears
 	heardAlarm                 // everything queued should have been sent by now
 	whoAlarm                   // look again who picked up
 	leaveAlarm                 // the greeting of a machine is over
@@ -49,6 +50,7 @@ var alarmActions = [alarmCount]func(*Session, time.Time){
 	noticeAlarm:   (*Session).nearlyOver,
 	reengageAlarm: (*Session).reengage,
 	politeAlarm:   func(s *Session, _ time.Time) { s.playNext() },
+	soundAlarm:    (*Session).playSound,
 	heardAlarm:    func(*Session, time.Time) {}, // settle, which follows, looks
 	initialAlarm:  func(s *Session, _ time.Time) { s.end(InitialSilence) },
 	silenceAlarm:  func(s *Session, _ time.Time) { s.end(SilenceTimeout) },

@@ -28,6 +28,9 @@ const (
 
 // notice takes what the media plane saw.
 func (s *Session) notice(ev lines.Event) {
+	if s.deaf && s.passes(ev) {
+		return
+	}
 	switch ev.Kind {
 	case lines.FirstIn:
 		s.emit(ev.At, "audio.first_in", None{})

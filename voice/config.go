@@ -102,11 +102,17 @@ type Thinking struct {
 	Language    string   // ISO 639-1 the answer must be in
 }
 
-// Thought is one step of an answer: a sentence, an observation, or both empty fields.
+// Thought is one step of an answer: a sentence, an observation, or a change of who talks to whom. The thinker goes on when it
+// was taken; after Pause and Park, when everything of the turn so far was heard besides.
 type Thought struct {
-	Text   string       // to be said
-	Event  *agent.Event // llm.request, llm.first_token, tool.call, tool.result
-	Hangup bool         // end the call once everything of this turn was heard
+	Text  string       // to be said
+	Event *agent.Event // llm.request, llm.first_token, tool.call, tool.result
+	Then  Reason       // ends the conversation once everything of this turn was heard; empty = it goes on
+
+	Pause     bool
+	Park      *Parking   // then the caller waits, until Resume
+	Resume    bool       // the wait is over, before Text is said
+	Successor *Successor // takes over once everything of this turn was heard
 }
 
 // Entry is one line of the transcript: only what was really played or heard.
@@ -148,4 +154,6 @@ const (
 	BalanceExhausted Reason = "balance_exhausted"
 	EngineFailure    Reason = "engine_failure"
 	ServerShutdown   Reason = "server_shutdown"
+	Transferred      Reason = "transferred"
+	WarmTransferred  Reason = "warm_transferred"
 )

@@ -15,7 +15,7 @@ const (
 // tick lets the clock of silence run or stand still and sets what hangs on it.
 func (s *Session) tick(now time.Time) {
 	answering := s.turn != nil && s.turn.kind != reengageTurn && s.turn.kind != noticeTurn
-	still := !s.quietOn || s.hearing.speaking || s.speaking.sounding || answering || s.keypad != "" || s.held
+	still := !s.quietOn || s.hearing.speaking || s.speaking.sounding || answering || s.keypad != "" || s.held || s.deaf
 	s.quiet.run(!still, now)
 	s.set(silenceAlarm, s.quiet.when(s.cfg.MaxSilence))
 	s.set(reengageAlarm, s.quiet.when(time.Duration(s.asked+1)*s.cfg.ReengageEvery))

@@ -50,6 +50,9 @@ func (h soundBegan) take(s *Session, now time.Time) {
 
 // drained: the line has nothing left to send. Inside a line that is a gap the caller waits in.
 func (s *Session) drained(now time.Time) {
+	if s.parked != nil {
+		return
+	}
 	if s.speaking.busy != nil && s.speaking.sounding && s.turn != nil && s.turn.owed.IsZero() {
 		s.speaking.dry = true
 		s.owe(s.turn, now)

@@ -49,6 +49,7 @@ const (
 	replace  orderKind = iota // another transcriber is being opened
 	attach                    // it is there
 	remember                  // an utterance is in progress, or not
+	dismiss                   // nobody listens
 	endTurn                   // ask for the final transcript
 )
 
@@ -189,6 +190,9 @@ func (r *reader) follow(o order) {
 		if o.replay {
 			r.owed = len(r.past)
 		}
+	case dismiss:
+		r.drop()
+		r.id, r.opening, r.keep, r.ended, r.owed = o.transcriber, false, false, false, 0
 	case attach:
 		r.take(o)
 	case remember:

@@ -38,7 +38,8 @@ var update = flag.Bool("update", false, "rewrite the lower half of testdata/*.ca
 //	gap AT FOR                no packets come
 //	tone AT FOR HZ            and beeps
 //	type AT TEXT · key AT K · hint AT TEXT · hold AT FOR · hangup AT · stop AT REASON
-//	llm DELAY TEXT…           one answer; [tool NAME FOR] runs a tool, [end] hangs up, [fail] fails, [stall] never goes on
+//	llm DELAY TEXT…           one answer; [tool NAME FOR] runs a tool, [hold FOR] parks the caller, [back] ends
+//	                      that, [heard] waits until all was heard, [then REASON] ends the call, [next GREETING] hands it to another assistant, [end] hangs up, [fail] fails, [stall] never goes on
 //	tts DELAY PER-CHAR        or stall, or fail; tts2, llm2, stt2 are the fallbacks
 //	stt DELAY                 from the end of the turn to its text; "batch" after it: no words before that
 //	over AT · likely AT · resumed AT   the transcriber ends the turn itself, or thinks about it
@@ -436,6 +437,8 @@ type recogniser struct {
 	mu      sync.Mutex
 	words   []string
 	open1   *earCall
+
+	dismissed bool
 }
 
 func newRecogniser(delay time.Duration) *recogniser { return &recogniser{delay: delay} }
@@ -452,7 +455,7 @@ func (e *recogniser) open(ctx context.Context, l Transcription) (Transcriber, er
 	}
 	c := &earCall{e, make(chan Transcript, 100), make(chan struct{})}
 	e.mu.Lock()
-	e.open1 = c
+	e.open1, e.dismissed = c, false
 	e.mu.Unlock()
 	return c, nil
 }
@@ -460,6 +463,9 @@ func (e *recogniser) open(ctx context.Context, l Transcription) (Transcriber, er
 func (e *recogniser) say(word string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.dismissed {
+		return // nobody listens
+	}
 	e.words = append(e.words, word)
 	if e.open1 != nil && !e.batch && e.trouble == "" {
 		e.open1.out <- Transcript{Text: strings.Join(e.words, " ")}
@@ -510,7 +516,15 @@ func (c *earCall) Recv() (Transcript, error) {
 	}
 }
 
-func (c *earCall) Close() error { close(c.end); return nil }
+func (c *earCall) Close() error {
+	c.e.mu.Lock()
+	defer c.e.mu.Unlock()
+	if c.e.open1 == c {
+		c.e.open1, c.e.words, c.e.dismissed = nil, nil, true
+	}
+	close(c.end)
+	return nil
+}
 
 // thinker answers from the script.
 type thinker struct {
@@ -560,7 +574,30 @@ func (m *thinker) speak(ctx context.Context, text string, yield func(Thought, er
 		f := strings.Fields(cmd)
 		switch f[0] {
 		case "end":
-			if !yield(Thought{Hangup: true}, nil) {
+			if !yield(Thought{Then: AssistantHangup}, nil) {
+				return
+			}
+		case "hold": // the caller waits, once what was said before was heard
+			sound := func(pcm []int16) { audio.GenSignal(pcm, 8000, 0, audio.Tone{Hz: 425, Level: 0.1}) }
+			if !yield(Thought{Park: &Parking{Sound: sound}}, nil) || wait(ctx, m.w.dur(f[1])) != nil {
+				return
+			}
+		case "back":
+			if !yield(Thought{Resume: true}, nil) {
+				return
+			}
+		case "heard":
+			if !yield(Thought{Pause: true}, nil) {
+				return
+			}
+		case "then":
+			if !yield(Thought{Then: Reason(f[1])}, nil) {
+				return
+			}
+		case "next": // another assistant takes over
+			c := m.w.cfg
+			c.Greeting, c.Speech.Voice, c.MaxDuration = strings.Join(f[1:], " "), "w", time.Second
+			if !yield(Thought{Successor: &Successor{Config: c, Parts: m.w.session.parts, Greet: len(f) > 1}}, nil) {
 				return
 			}
 		case "fail":

@@ -44,6 +44,8 @@ type Session struct {
 	quietOn bool // the greeting is over
 	asked   int  // re-engagement lines of this silence
 	held    bool
+	deaf    bool    // nobody listens: the caller waits, or is about to
+	parked  *parked // the caller waits
 	keypad  string
 	who     *who
 }

@@ -172,7 +172,7 @@ func (t *turn) skipAsides() {
 // noise.
 func (s *Session) overlaps(now time.Time) bool {
 	m, t := &s.speaking, s.turn
-	if t == nil || t.kind != answerTurn || t.entry >= 0 || !s.hearing.speaking || !s.cfg.Interruptible || len(m.waiting) == 0 {
+	if t == nil || t.kind != answerTurn || t.entry >= 0 || !s.hearing.speaking || s.deaf || !s.cfg.Interruptible || len(m.waiting) == 0 {
 		return false
 	}
 	if t.held.IsZero() {

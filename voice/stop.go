@@ -34,7 +34,8 @@ func (s *Session) interrupt(now time.Time) {
 // mayStop reports whether the caller may stop this turn: not a message for a machine, not a farewell, not one that was
 // stopped already, and not a greeting of which nothing was heard, because people who pick up say hello.
 func (s *Session) mayStop(t *turn) bool {
-	return t != nil && t.kind != messageTurn && t.then == "" && !t.awaiting && !t.muted && !(t.kind == greetingTurn && t.entry < 0)
+	return t != nil && t.kind != messageTurn && t.then == "" && !t.awaiting && !t.muted && !(t.kind == greetingTurn && t.entry < 0) &&
+		!s.deaf && t.successor == nil
 }
 
 // unmute is called when the tool of a stopped turn is done: the turn ends there if the caller said something.

@@ -55,12 +55,15 @@ func (h thoughtCame) take(s *Session, now time.Time) {
 		return
 	}
 	_, calls := data[agent.Called](th.Event)
-	if t.thinker < 0 && (th.Text != "" || calls || th.Hangup) {
+	if t.thinker < 0 && (th.Text != "" || calls || th.Then != "") {
 		t.thinker = src
 		if other := t.thinking[1-src]; other != nil {
 			other()
 			t.thinking[1-src] = nil
 		}
+	}
+	if th.moves() {
+		t.muted = false
 	}
 	if th.Event != nil {
 		s.emit(now, th.Event.Type, th.Event.Data)
@@ -69,11 +72,24 @@ func (h thoughtCame) take(s *Session, now time.Time) {
 	if s.turn != t {
 		return
 	}
-	if th.Hangup {
-		t.then = AssistantHangup
+	if th.Then != "" {
+		t.then = th.Then
+	}
+	if th.Successor != nil {
+		t.successor = th.Successor
+	}
+	if th.Resume {
+		s.unpark(now)
+	}
+	if th.Park != nil {
+		s.closeEars()
 	}
 	if th.Text != "" && !t.muted {
 		s.add(t, th.Text)
+	}
+	if th.Pause || th.Park != nil {
+		t.pause = &pause{h.agreed, th.Park}
+		return
 	}
 	close(h.agreed)
 }
@@ -124,7 +140,7 @@ func (h thoughtsOver) take(s *Session, _ time.Time) {
 			return
 		}
 	}
-	if len(t.lines) == 0 && t.then == "" && t.thought() {
+	if len(t.lines) == 0 && t.then == "" && t.successor == nil && t.thought() {
 		if t.kind == answerTurn {
 			s.apologise(t)
 			return

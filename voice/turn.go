@@ -62,8 +62,11 @@ type turn struct {
 	entry    int     // in the transcript; -1 = nothing heard yet
 	rest     string  // not heard, once the turn was hushed
 	muted    bool    // stopped while a tool runs
+	pause    *pause  // what its thinker waits for
 	then     Reason  // ends the call when everything was heard
 	question Thinking
+
+	successor *Successor // takes over when everything was heard
 
 	owed      time.Time // since when the caller waits for sound; zero = not
 	held      time.Time // since when it is ready but the caller speaks
@@ -153,6 +156,7 @@ func (s *Session) answer(now time.Time) {
 // speakFixed replaces the turn in progress by words of our own.
 func (s *Session) speakFixed(text string, then Reason) {
 	now := time.Now()
+	s.stopSound()
 	if t := s.turn; t != nil {
 		t.cancel()
 		s.conclude(t, s.media.Clear())
@@ -176,6 +180,7 @@ func (s *Session) drop(t *turn) {
 // settle ends what has ended: sound that was heard to its end, and with it the turn.
 func (s *Session) settle(now time.Time) {
 	s.speaking.settle(s, now)
+	s.reached(now)
 	if t := s.turn; t != nil && t.complete() && !t.muted && !s.speaking.sounding {
 		s.finish(t, now)
 	}
@@ -207,11 +212,14 @@ func (s *Session) finish(t *turn, now time.Time) {
 			}
 		}
 	}
-	if t.then != "" {
+	switch {
+	case t.then != "":
 		s.end(t.then)
-		return
+	case t.successor != nil:
+		s.succeed(t.successor, now)
+	default:
+		s.answerKept(now)
 	}
-	s.answerKept(now)
 }
 
 // answerKept answers what the caller said while the assistant could not be stopped.

@@ -189,6 +189,12 @@ func playBack(t *testing.T, w *world) {
 			case <-s.gone:
 			}
 		case happening:
+			if came, ok := what.(thoughtCame); ok && came.Thought.Successor != nil {
+				next := *came.Thought.Successor
+				next.Parts = parts
+				came.Thought.Successor = &next
+				what = came
+			}
 			s.post(t.Context(), fresh(what))
 		case Reason:
 			if what == CustomerHangup {

@@ -579,7 +579,7 @@ func (m *thinker) speak(ctx context.Context, text string, yield func(Thought, er
 			}
 		case "hold": // the caller waits, once what was said before was heard
 			sound := func(pcm []int16) { audio.GenSignal(pcm, 8000, 0, audio.Tone{Hz: 425, Level: 0.1}) }
-			if !yield(Thought{Park: &Parking{Sound: sound}}, nil) || wait(ctx, m.w.dur(f[1])) != nil {
+			if !yield(Thought{Park: &Parking{Sound: sound}}, nil) || wait(ctx, m.w.dur(f[1])+31*offBeat) != nil {
 				return
 			}
 		case "back":

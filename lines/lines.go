@@ -124,6 +124,10 @@ type Media interface {
 	// Record writes both directions to w as interleaved 16-bit little-endian stereo at Rate, far end left, ours right,
 	// aligned by one clock, from now to the end of the leg; then w is closed. Writes happen off the media thread.
 	Record(w io.WriteCloser)
+	// Join lets the far ends of this and another leg of the same process hear each other, at either's rate, until part is
+	// called; keys pressed on one are sent on to the other. What is queued with Play is heard besides, a recording goes on,
+	// speech is not detected meanwhile. A leg is joined with one other at a time: the last one counts.
+	Join(other Media) (part func(), err error)
 	// Stats are counters so far.
 	Stats() Stats
 }

@@ -100,6 +100,7 @@ func (e *echo) Rate() int                                        { return e.rate
 func (e *echo) Events() <-chan lines.Event                       { return e.events }
 func (e *echo) Stats() lines.Stats                               { return lines.Stats{} }
 func (e *echo) Record(io.WriteCloser)                            {}
+func (e *echo) Join(lines.Media) (func(), error)                 { return nil, io.EOF }
 func (e *echo) SendDigits(keys string) error                     { e.keys = append(e.keys, keys); return nil }
 func (e *echo) Play(context.Context, []int16) (int64, error)     { return 0, io.EOF }
 func (e *echo) Clear() int64                                     { return e.Played() }

@@ -2,6 +2,7 @@ package linetest
 
 import (
 	"context"
+	"errors"
 	"io"
 	"slices"
 	"sync"
@@ -30,6 +31,7 @@ type Media struct {
 	sent    []int16
 	Digits  []string // what SendDigits was asked for
 	records []io.WriteCloser
+	joined  *Media // whose far end hears this one's
 	closed  bool
 }
 
@@ -99,7 +101,9 @@ func (m *Media) run() {
 	for {
 		select {
 		case <-tick.C:
-			m.send()
+			if to, pcm := m.send(); to != nil {
+				to.pass(pcm)
+			}
 		case <-m.over:
 			m.mu.Lock()
 			for _, w := range m.records {
@@ -111,12 +115,13 @@ func (m *Media) run() {
 	}
 }
 
-func (m *Media) send() {
+// send lets a frame pass both ways; what the far end uttered is for the one that it is joined with.
+func (m *Media) send() (to *Media, arrived []int16) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := time.Now()
 	size := m.rate / 50
-	arrived := make([]int16, size)
+	arrived = make([]int16, size)
 	m.uttered = m.uttered[copy(arrived, m.uttered):]
 	m.arrived = append(m.arrived, arrived...)
 	n := min(size, len(m.queued))
@@ -142,6 +147,7 @@ func (m *Media) send() {
 	}
 	close(m.space)
 	m.space = make(chan struct{})
+	return m.joined, arrived
 }
 
 func (m *Media) span(at time.Duration) {
@@ -160,6 +166,30 @@ func (m *Media) Record(w io.WriteCloser) {
 	defer m.mu.Unlock()
 	m.records = append(m.records, w)
 }
+
+// Join lets the far ends hear each other: what one utters is queued for the other.
+func (m *Media) Join(other lines.Media) (part func(), err error) {
+	to, ok := other.(*Media)
+	if !ok {
+		return nil, errors.New("linetest: not of this kind")
+	}
+	m.join(to)
+	to.join(m)
+	return func() { m.join(nil); to.join(nil) }, nil
+}
+
+func (m *Media) join(to *Media) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.joined = to
+}
+
+func (m *Media) pass(pcm []int16) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.queued = append(m.queued, pcm...)
+}
+
 func (m *Media) SendDigits(keys string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

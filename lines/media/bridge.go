@@ -1,9 +1,11 @@
 package media
 
 import (
+	"errors"
 	"sync"
 
 	"parley/audio"
+	"parley/lines"
 )
 
 // Playout delay of a bridged leg in frames of 20 ms: 40 ms at first, more after gaps, never over 200 ms.
@@ -16,6 +18,7 @@ const (
 // playout carries what one leg says to the other: written by one pacer, read by another. It holds a little back so that
 // packets that come unevenly go out evenly.
 type playout struct {
+	to       *Stream // the reader
 	resample *audio.Resampler
 	ring     hearing
 	frame    int // samples of 20 ms at the reader's rate
@@ -27,14 +30,27 @@ type playout struct {
 	calm    int
 }
 
-func newPlayout(from, to int) *playout {
-	p := &playout{resample: audio.NewResampler(from, to), frame: to / 50, delay: minDelay, buf: make([]int16, to/50)}
-	p.ring.init(to / 8000 * 4096)
+func newPlayout(from int, to *Stream) *playout {
+	rate := to.rate
+	frame := rate / 50
+	p := &playout{to: to, resample: audio.NewResampler(from, rate), frame: frame, delay: minDelay, buf: make([]int16, frame)}
+	p.ring.init(rate / 8000 * 4096)
 	return p
 }
 
 // put takes what the far end said. Its pacer only.
 func (p *playout) put(pcm []int16) { p.ring.put(p.resample.Process(pcm)) }
+
+// press passes a key on, where telephone events go; one too many is lost.
+func (p *playout) press(key byte) {
+	if p.to.wanted.Load().DTMFPayload == 0 {
+		return
+	}
+	select {
+	case p.to.digits <- key:
+	default:
+	}
+}
 
 // mix adds one frame to what is sent and returns how many samples that were.
 func (p *playout) mix(frame []int16) int {
@@ -68,10 +84,20 @@ type Bridged struct {
 	once       sync.Once
 }
 
-// Bridge lets the far ends of a and b hear each other, resampled when their rates differ. Speech queued with Play is mixed
-// in, and Hear, detection and recording of both go on. A stream is in one bridge at a time: a new one takes it over.
+// Join implements lines.Media.
+func (s *Stream) Join(other lines.Media) (part func(), err error) {
+	to, ok := other.(*Stream)
+	if !ok || to == s {
+		return nil, errors.New("media: only two streams can be joined")
+	}
+	return Bridge(s, to).Close, nil
+}
+
+// Bridge lets the far ends of a and b hear each other, resampled when their rates differ, and passes keys on. Speech queued
+// with Play is mixed in, Hear and recording of both go on; nobody detects speech. A stream is in one bridge at a time: a new
+// one takes it over.
 func Bridge(a, b *Stream) *Bridged {
-	x := &Bridged{a: a, b: b, aToB: newPlayout(a.rate, b.rate), bToA: newPlayout(b.rate, a.rate)}
+	x := &Bridged{a: a, b: b, aToB: newPlayout(a.rate, b), bToA: newPlayout(b.rate, a)}
 	b.bridge.Store(x.aToB)
 	a.bridge.Store(x.bToA)
 	a.peer.Store(x.aToB)

@@ -43,7 +43,7 @@ func TestBridge(t *testing.T) {
 }
 
 func TestPlayoutGrowsWithGaps(t *testing.T) {
-	p := newPlayout(8000, 8000)
+	p := newPlayout(8000, newDesk(t, Config{}, nil).Stream)
 	frame, pcm := make([]int16, 160), flat(1000, 160)
 	silent := 0
 	for i := range 400 {

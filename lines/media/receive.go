@@ -81,7 +81,9 @@ func (s *Stream) miss(now time.Time) {
 	s.endGap(now)
 	quiet := silence[:s.rate/50]
 	s.hearing.put(quiet)
-	s.ear.feed(quiet, now)
+	if s.peer.Load() == nil {
+		s.ear.feed(quiet, now)
+	}
 }
 
 func (s *Stream) endGap(now time.Time) {
@@ -277,6 +279,9 @@ func (s *Stream) deliver(p *pacer, h rtp.Header, payload []byte, lost int, at ti
 		if s.cfg.DTMFPayload != 0 {
 			if key := s.in.keys.Hear(h, payload); key != 0 {
 				s.post(lines.Event{Kind: lines.Digit, Digit: key, At: at, Pos: s.out.position})
+				if other := s.peer.Load(); other != nil {
+					other.press(key)
+				}
 			}
 			return
 		}
@@ -314,10 +319,11 @@ func (s *Stream) hear(pcm []int16, at time.Time) {
 	if n := s.hearing.put(pcm); n < len(pcm) {
 		s.count.discarded.Add(1)
 	}
-	s.ear.feed(pcm, at)
 	if other := s.peer.Load(); other != nil {
 		other.put(pcm)
+		return
 	}
+	s.ear.feed(pcm, at)
 }
 
 // strict is a listener whose playout buffer of strictBuffer never grows: it tells what came too late to be played, or was

@@ -99,7 +99,6 @@ func (j *judgement) warnPending() {
 	}{
 		{"mode", in.Has("mode") && j.realtime()},
 		{"enable_noise_cancellation", in.To.EnableNoiseCancellation},
-		{"ambient_sound", in.Has("ambient_sound") && in.To.AmbientSound != "off"},
 	} {
 		if f.when {
 			j.note(f.key, warnPending)

@@ -119,6 +119,9 @@ type Media interface {
 	Clear() (played int64)
 	// Played is the number of queued samples really sent so far; cleared samples do not count.
 	Played() int64
+	// Under mixes a loop under everything that is sent from now on, also while nothing is queued: pcm at Rate again and again, with
+	// a linear gain of 0-1, half of it while queued samples are sent. pcm must not change; none ends it.
+	Under(pcm []int16, gain float64)
 	// SendDigits queues RFC 4733 telephone events: 0-9 * # A-D, w = 0.5 s pause; each 120 ms with an 80 ms gap.
 	SendDigits(digits string) error
 	// Record writes both directions to w as interleaved 16-bit little-endian stereo at Rate, far end left, ours right,

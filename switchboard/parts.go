@@ -9,6 +9,7 @@ import (
 
 	"parley/agent"
 	"parley/assistants"
+	"parley/audio/sounds"
 	"parley/calls"
 	"parley/catalog"
 	"parley/placeholders"
@@ -188,6 +189,9 @@ func configOf(a assistants.Assistant, v placeholders.Values) voice.Config {
 		Speech: voice.Speech{Speed: a.SpeechSpeed, Stability: a.VoiceStability, Similarity: a.VoiceSimilarity,
 			Emotion: a.TTSEmotionEnabled},
 	}
+	if a.AmbientSound != "off" {
+		c.Ambience, c.AmbienceVolume = a.AmbientSound, a.AmbientSoundVolume
+	}
 	if a.Fillers && a.ModeOf() == catalog.Pipeline {
 		f := a.FillerConfig.Effective(c.Language)
 		c.Fillers = &voice.Fillers{Positive: f.Positive, Negative: f.Negative, Question: f.Question, Neutral: f.Neutral}
@@ -270,6 +274,7 @@ func (s *Switchboard) prepare(l *live, a assistants.Assistant) error {
 	}
 	rate := rateOf(l.call.Type)
 	s.spawn(func() { s.warm(l.ctx, c, cfg, rate) })
+	s.spawn(func() { sounds.Loop(cfg.Ambience, rate) })
 	l.cfg, l.parts = cfg, parts
 	return nil
 }

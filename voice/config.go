@@ -32,6 +32,9 @@ type Config struct {
 	ReengagePrompt    string        // instruction for that line; empty = the built-in one
 	Funds             time.Duration // what is paid for, counted from answer; 0 = no limit
 
+	Ambience       string  // a loop of package sounds that is heard under everything; empty = none
+	AmbienceVolume float64 // 0-1, linear in amplitude; 1 lies 12 dB below the voice
+
 	Keypad  *Keypad // collect_keypad; nil = keys are only reported
 	Fillers *Fillers
 

@@ -57,6 +57,11 @@ type (
 		Language string `json:"language"`
 		Denoise  bool   `json:"denoise"`
 	}
+	// Ambient is the data of ambient: the sound under the call, and its volume of 0-1.
+	Ambient struct {
+		Sound  string  `json:"sound"`
+		Volume float64 `json:"volume"`
+	}
 	// BargeIn is the data of barge_in: how long the caller had been speaking, and the words recognised by then.
 	BargeIn struct {
 		AfterMS int64 `json:"after_ms"`

@@ -32,6 +32,7 @@ func TestEventKeys(t *testing.T) {
 		{"dtmf.in", Key{}, "digit"},
 		{"dtmf.out", KeysSent{}, "digits"},
 		{"keypad", KeypadInput{}, "digits ended_by"},
+		{"ambient", Ambient{}, "sound volume"},
 		{"language.switch", LanguageSwitch{}, "from to"},
 		{"warning", Trouble{Stage: "llm"}, "message (stage)"},
 		{"error", Trouble{Stage: "llm"}, "message stage"},

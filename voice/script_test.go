@@ -275,6 +275,8 @@ func (w *world) setting(key, v string) {
 		w.answering().Message = v
 	case "languages":
 		c.Others = strings.Fields(v)
+	case "ambient_sound":
+		c.Ambience, c.AmbienceVolume = v, 0.5
 	case "keypad":
 		c.Keypad = &Keypad{Timeout: w.dur(strings.Fields(v)[0]), Stop: strings.Fields(v)[1][0]}
 	case "fillers":

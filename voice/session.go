@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"parley/audio/sounds"
 	"parley/fault"
 	"parley/lines"
 	"parley/safe"
@@ -78,6 +79,7 @@ func (s *Session) Run(ctx context.Context) Report {
 	stop()
 	close(s.gone)
 	s.leave()
+	s.media.Under(nil, 0)
 	return s.report
 }
 
@@ -123,6 +125,7 @@ func (s *Session) start() {
 	}
 	s.hearing.reader = s.newReader()
 	s.wg.Loop(s.ctx, "reader of the line", s.hearing.reader.run)
+	s.ambience()
 	s.emit(s.began, "audio.denoise", Denoise{}) // nothing on the way suppresses noise
 	s.listen(s.parts.Transcriber, false)
 	if s.cfg.MaxDuration > 0 {
@@ -138,6 +141,16 @@ func (s *Session) start() {
 		return
 	}
 	s.greet()
+}
+
+// ambience puts the sound of a place under the call. Nobody waits until it is made.
+func (s *Session) ambience() {
+	name, volume := s.cfg.Ambience, s.cfg.AmbienceVolume
+	if !sounds.Known(name) {
+		return
+	}
+	s.emit(s.began, "ambient", Ambient{name, volume})
+	s.wg.Go("ambience", func() { s.media.Under(sounds.Loop(name, s.media.Rate()), volume) })
 }
 
 // note lets tests see what reaches the owner.

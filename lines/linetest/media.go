@@ -30,6 +30,7 @@ type Media struct {
 	spans   []Span
 	sent    []int16
 	Digits  []string // what SendDigits was asked for
+	Loops   []Loop   // what Under was asked for
 	records []io.WriteCloser
 	joined  *Media // whose far end hears this one's
 	closed  bool
@@ -37,6 +38,19 @@ type Media struct {
 
 // Span is a stretch of time in which queued samples were sent, counted from the start of the leg.
 type Span struct{ From, To time.Duration }
+
+// Loop is a sound under what we send.
+type Loop struct {
+	PCM  []int16
+	Gain float64
+}
+
+// Under notes the loop.
+func (m *Media) Under(pcm []int16, gain float64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.Loops = append(m.Loops, Loop{pcm, gain})
+}
 
 // NewMedia starts the audio of a leg at rate Hz. Close ends it.
 func NewMedia(rate int) *Media {

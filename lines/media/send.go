@@ -46,6 +46,9 @@ func (s *Stream) send(p *pacer, now time.Time) {
 		n = s.speak(frame, now)
 	}
 	clear(frame[n:])
+	if u := s.under.Load(); u != nil && size == 0 {
+		u.mix(frame, n > 0)
+	}
 	if b := s.bridge.Load(); b != nil && size == 0 {
 		b.mix(frame)
 	}

@@ -40,6 +40,7 @@ type Stream struct {
 	hurried   atomic.Bool              // something was queued before
 	bridge    atomic.Pointer[playout]  // what the far end hears of a bridged leg
 	peer      atomic.Pointer[playout]  // where what it says goes
+	under     atomic.Pointer[under]    // what is heard under our speech
 	hearing   hearing
 	speech    speech
 	count     counters

@@ -1,0 +1,4 @@
+package sounds
+
+// Render makes a loop anew.
+var Render = render

@@ -326,8 +326,8 @@ func (s *Stream) hear(pcm []int16, at time.Time) {
 	s.ear.feed(pcm, at)
 }
 
-// strict is a listener whose playout buffer of strictBuffer never grows: it tells what came too late to be played, or was
-// never sent. When it has run empty it begins afresh with a full buffer.
+// strict is a telephone that plays by timestamps, strictBuffer behind the first packet, whatever comes: it tells what came
+// too late to be played, or was never sent.
 type strict struct {
 	started bool
 	last    rtp.Header    // of the latest packet
@@ -337,7 +337,7 @@ type strict struct {
 
 const strictBuffer = 60 * time.Millisecond
 
-// packet takes a packet and returns for how many periods of 20 ms the listener was silent for want of it.
+// packet takes a packet and returns for how many periods of 20 ms the listener is silent for want of sound.
 func (l *strict) packet(h rtp.Header, clock int, at time.Time) (dry int64) {
 	step := time.Duration(int32(h.Timestamp-l.last.Timestamp)) * time.Second / time.Duration(clock)
 	if l.started && step <= 0 && step > -time.Second {
@@ -347,9 +347,9 @@ func (l *strict) packet(h rtp.Header, clock int, at time.Time) (dry int64) {
 	if late := at.Sub(due); !l.started || step < 0 || late < -time.Second {
 		due = at.Add(strictBuffer)
 	} else {
-		if dry = l.leftOut(h, step); late > 0 {
-			dry += int64((late + audio.FrameDur - 1) / audio.FrameDur)
-			due = at.Add(strictBuffer)
+		dry = l.leftOut(h, step)
+		if late > 0 {
+			dry += max(1, int64(l.each/audio.FrameDur))
 		}
 	}
 	l.started, l.last, l.due = true, h, due

@@ -7,6 +7,7 @@ import (
 	"parley/ids"
 	"parley/lines/sip"
 	"parley/numbers"
+	"parley/value"
 )
 
 // Trunks are the customers' trunks as the telephone line needs them.
@@ -34,8 +35,12 @@ func (b trunkBook) Registrations(ctx context.Context, stamp string) ([]sip.Trunk
 	return lineTrunks(list), next, err
 }
 
-func (b trunkBook) Registered(ctx context.Context, id ids.Number, state sip.Registration) error {
-	return b.numbers.SetRegistration(ctx, numbers.ID(id), string(state))
+func (b trunkBook) Registered(ctx context.Context, t sip.Trunk, state sip.Registration, refusal string) error {
+	var reason *string
+	if refusal != "" {
+		reason = &refusal
+	}
+	return b.numbers.SetRegistration(ctx, numbers.ID(t.ID), string(state), reason, t.Asked)
 }
 
 func lineTrunks(list []numbers.Trunk) []sip.Trunk {
@@ -53,5 +58,7 @@ func lineTrunk(t numbers.Trunk) sip.Trunk {
 	}
 	return sip.Trunk{ID: t.ID, Number: t.Number, Extension: t.Form == "extension", Username: t.Username, Password: t.Password,
 		Address: t.Address, Port: int(t.Port), Transport: t.Transport, Format: t.Format, Country: t.Country, Auth: t.Auth, Allowed: t.Prefixes(),
-		Proxy: t.Proxy, Codecs: codecs, Account: int64(t.Owner), Register: t.Registers()}
+		Proxy: t.Proxy, Codecs: codecs, Account: int64(t.Owner), Register: t.Registers(), Asked: t.Asked, SRTP: t.SRTP(),
+		TLSCA: t.Line.TLSCA, TLSFingerprint: t.Line.TLSFingerprint, DTMF: t.Line.DTMF, TransferMethod: value.Or(t.Line.TransferMethod, ""),
+		MediaFrom: t.MediaNetworks()}
 }

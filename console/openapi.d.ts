@@ -917,6 +917,9 @@ export interface Schemas {
     is_healthy: boolean
     name: string
   }
+  registeredTrunk: {
+    data: Schemas['trunkState']
+  }
   renamedNumber: {
     data: {
       country_code: string
@@ -1059,17 +1062,25 @@ export interface Schemas {
     codecs: Array<string>
     country_code: string
     created_at: string
+    dtmf: string
     id: number
     inbound_authorization_type: string
+    media_networks: Array<string>
+    media_source: string
     nickname: string | null
     outbound_proxy: boolean
     phone_number: string
     port: number
+    register: boolean
     registration: string
+    registration_error: string | null
     sip_address: string
     sip_calling_format: string
     sip_trunk_type: string
     sip_username: string
+    srtp: string
+    tls_ca_set: boolean
+    transfer_method: string | null
     transport: string
     updated_at: string
   }
@@ -1081,21 +1092,33 @@ export interface Schemas {
     codecs: Array<string>
     country_code: string
     created_at: string
+    dtmf: string
     id: number
     inbound_authorization_type: string
     inbound_trunk_id: string
+    media_networks: Array<string>
+    media_source: string
     nickname: string | null
     outbound_proxy: boolean
     outbound_trunk_id: string
     phone_number: string
     port: number
+    register: boolean
     registration: string
+    registration_error: string | null
     sip_address: string
     sip_calling_format: string
     sip_trunk_type: string
     sip_username: string
+    srtp: string
+    tls_ca_set: boolean
+    transfer_method: string | null
     transport: string
     updated_at: string
+  }
+  trunkState: {
+    registration: string
+    registration_error: string | null
   }
   usageLine: {
     amount: number

@@ -139,7 +139,7 @@ type Media interface {
 type Stats struct {
 	Received, Lost, Late, Sent, Discarded int64
 	Refused                               int64         // packets of others than the far end, among the discarded
-	Dry                                   int64         // periods of 20 ms that a telephone playing by timestamps, 60 ms behind the first packet, had no sound for
+	Dry                                   int64         // periods of 20 ms that a telephone 60 ms behind the first packet had no sound for
 	Jitter                                time.Duration // RFC 3550 §6.4.1
 }
 

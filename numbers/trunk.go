@@ -35,24 +35,27 @@ type Trunk struct {
 	Codecs       []string // in order; pcmu, pcma, g722, opus
 	InboundRef   string
 	OutboundRef  string
-	Registration string // registered, failed or none
+	Line         LineOptions
+	Registration string  // registered, failed or none
+	Refusal      *string // of the last try to register: the far end's answer, or why there was none
+	Asked        int64   // how often somebody asked for a registration at once
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
 }
 
 // Prefixes are the addresses that calls may come from without a password.
 func (t Trunk) Prefixes() []netip.Prefix {
-	var list []netip.Prefix
-	for _, s := range t.Allowed {
+	return prefixes(t.Allowed)
+}
+
+func prefixes(networks []string) (list []netip.Prefix) {
+	for _, s := range networks {
 		if p, err := prefix(s); err == nil {
 			list = append(list, p)
 		}
 	}
 	return list
 }
-
-// Registers reports whether we register at the far end: with a user and a password, unless calls come from known addresses.
-func (t Trunk) Registers() bool { return t.Auth == "auth" && t.Username != "" && t.Password != "" }
 
 // TrunkChange is the input of create and update; what is absent stays.
 type TrunkChange struct {
@@ -70,6 +73,7 @@ type TrunkChange struct {
 	Transport value.Opt[string]   `json:"transport" rule:"oneof=udp|tcp|tls"`
 	Port      value.Opt[int64]    `json:"port" rule:"min=1 max=65535"`
 	Codecs    value.Opt[[]string] `json:"codecs" rule:"distinct" each:"oneof=pcmu|pcma|g722|opus"`
+	LineChange
 }
 
 // TrunkRequired are the fields that a new trunk needs; country_code may be told by the number.
@@ -83,7 +87,8 @@ func (t Trunk) AnyCodec() bool { return slices.Equal(t.Codecs, allCodecs) }
 
 // blankTrunk is what an absent field of a new trunk is.
 func blankTrunk() Trunk {
-	return Trunk{Allowed: []string{}, Transport: "udp", Port: 5060, Codecs: allCodecs, Registration: "none"}
+	return Trunk{Allowed: []string{}, Transport: "udp", Port: 5060, Codecs: allCodecs, Registration: "none",
+		Line: LineOptions{DTMF: "auto", MediaSource: "signalled", MediaNetworks: []string{}}}
 }
 
 // Meant is the new trunk of these fields.
@@ -99,6 +104,7 @@ func (c TrunkChange) over(t Trunk) Trunk {
 	t.Format, t.Auth, t.Allowed = c.Format.Or(t.Format), c.Auth.Or(t.Auth), c.Allowed.Or(t.Allowed)
 	t.Country, t.Proxy = c.Country.Or(t.Country), c.Proxy.Or(t.Proxy)
 	t.Transport, t.Port, t.Codecs = c.Transport.Or(t.Transport), c.Port.Or(t.Port), c.Codecs.Or(t.Codecs)
+	t.Line = c.LineChange.over(t.Line)
 	if t.Auth == "auth" {
 		t.Allowed = []string{}
 	}
@@ -145,6 +151,7 @@ func (c TrunkChange) check(old Trunk, isNew bool, reach *ssrf.Guard, wide bool) 
 		bad = append(bad, fault.Bad("sip_address", "private"))
 	}
 	bad = append(bad, c.checkAllowed(after, wide)...)
+	bad = append(bad, c.LineChange.check(after.Line, wide)...)
 	if isNew && after.Country == "" && !c.Country.Set {
 		bad = append(bad, fault.Bad("country_code", "required"))
 	}
@@ -158,8 +165,13 @@ func (c TrunkChange) checkAllowed(after Trunk, wide bool) (bad []fault.Field) {
 	if len(after.Allowed) == 0 && (c.Auth.Has() || c.Allowed.Set) {
 		return []fault.Field{fault.Own("allowed_inbound_ips", "List at least one allowed address: authorization type ip needs it.")}
 	}
-	for i, s := range c.Allowed.V {
-		key := "allowed_inbound_ips." + strconv.Itoa(i)
+	return checkNetworks("allowed_inbound_ips", c.Allowed.V, wide)
+}
+
+// checkNetworks says which elements are no address or network, or one that only operators may let in.
+func checkNetworks(key string, list []string, wide bool) (bad []fault.Field) {
+	for i, s := range list {
+		key := key + "." + strconv.Itoa(i)
 		p, err := prefix(s)
 		switch {
 		case err != nil:

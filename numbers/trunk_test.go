@@ -163,7 +163,7 @@ func TestRegistrations(t *testing.T) {
 		if list, again, err := p.Registrations(t.Context(), next); err != nil || list != nil || again != next {
 			t.Fatal(list, again, err)
 		}
-		if err := p.SetRegistration(t.Context(), made.ID, "registered"); err != nil {
+		if err := p.SetRegistration(t.Context(), made.ID, "registered", nil, 0); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := p.Trunk(t.Context(), p.owner, made.ID); err != nil || got.Registration != "registered" {
@@ -194,6 +194,59 @@ func TestRegistrations(t *testing.T) {
 		}
 		if list, _ := p.List(t.Context(), p.owner); len(list) > 0 {
 			t.Errorf("%+v", list)
+		}
+	})
+}
+
+// TestRegisterNow asks the process that registers for it and gets what came of it.
+//
+// Contract: 10.7
+func TestRegisterNow(t *testing.T) {
+	each(t, func(t *testing.T, p *process, w *world) {
+		made, err := p.CreateTrunk(t.Context(), p.owner, change(t, good+`}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, stamp, err := p.Registrations(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		answered := make(chan error, 1)
+		go func() {
+			for {
+				list, next, err := p.Registrations(t.Context(), stamp)
+				if stamp = next; err != nil || len(list) == 0 || list[0].Asked == 0 {
+					if err != nil {
+						answered <- err
+						return
+					}
+					continue
+				}
+				refusal := "403 Forbidden"
+				answered <- p.SetRegistration(t.Context(), list[0].ID, "failed", &refusal, list[0].Asked)
+				return
+			}
+		}()
+		got, err := p.RegisterNow(t.Context(), p.owner, made.ID)
+		if err != nil || got.Registration != "failed" || got.Refusal == nil || *got.Refusal != "403 Forbidden" {
+			t.Errorf("%+v %v", got, err)
+		}
+		if err := <-answered; err != nil {
+			t.Error(err)
+		}
+		if _, err := p.RegisterNow(t.Context(), p.other, made.ID); !errors.Is(err, numbers.ErrTrunkNotFound) {
+			t.Errorf("a stranger: %v", err)
+		}
+		got, err = p.UpdateTrunk(t.Context(), p.owner, made.ID, change(t, `{"register":false}`))
+		if err != nil || got.Registration != "none" || got.Refusal != nil || got.Registers() {
+			t.Errorf("%+v %v", got, err)
+		}
+		if got, err = p.RegisterNow(t.Context(), p.owner, made.ID); err != nil || got.Registration != "none" || got.Asked != 1 {
+			t.Errorf("a trunk that does not register: %+v %v", got, err)
+		}
+		got, err = p.UpdateTrunk(t.Context(), p.owner, made.ID, change(t, `{"inbound_authorization_type":"ip","allowed_inbound_ips":["192.0.2.1"],"register":true}`))
+		if err != nil || !got.Registers() || got.SRTP() != "off" {
+			t.Errorf("%+v %v", got, err)
 		}
 	})
 }

@@ -14,34 +14,37 @@ import (
 )
 
 type trunkRow struct {
-	ID           ID                `db:"id"`
-	Owner        accounts.ID       `db:"account_id"`
-	Number       string            `db:"number"`
-	Country      string            `db:"country_code"`
-	Nickname     *string           `db:"nickname"`
-	Form         string            `db:"form"`
-	Username     string            `db:"username"`
-	Password     string            `db:"password"`
-	Address      string            `db:"address"`
-	Format       string            `db:"calling_format"`
-	Auth         string            `db:"authorization_type"`
-	Allowed      db.JSON[[]string] `db:"allowed_ips"`
-	Proxy        bool              `db:"outbound_proxy"`
-	Transport    string            `db:"transport"`
-	Port         int64             `db:"port"`
-	Codecs       db.JSON[[]string] `db:"codecs"`
-	InboundRef   string            `db:"inbound_ref"`
-	OutboundRef  string            `db:"outbound_ref"`
-	Registration string            `db:"registration"`
-	CreatedAt    db.Time           `db:"created_at"`
-	UpdatedAt    db.Time           `db:"updated_at"`
+	ID           ID                   `db:"id"`
+	Owner        accounts.ID          `db:"account_id"`
+	Number       string               `db:"number"`
+	Country      string               `db:"country_code"`
+	Nickname     *string              `db:"nickname"`
+	Form         string               `db:"form"`
+	Username     string               `db:"username"`
+	Password     string               `db:"password"`
+	Address      string               `db:"address"`
+	Format       string               `db:"calling_format"`
+	Auth         string               `db:"authorization_type"`
+	Allowed      db.JSON[[]string]    `db:"allowed_ips"`
+	Proxy        bool                 `db:"outbound_proxy"`
+	Transport    string               `db:"transport"`
+	Port         int64                `db:"port"`
+	Codecs       db.JSON[[]string]    `db:"codecs"`
+	InboundRef   string               `db:"inbound_ref"`
+	OutboundRef  string               `db:"outbound_ref"`
+	Line         db.JSON[LineOptions] `db:"line"`
+	Registration string               `db:"registration"`
+	Refusal      *string              `db:"registration_error"`
+	Asked        int64                `db:"asked"`
+	CreatedAt    db.Time              `db:"created_at"`
+	UpdatedAt    db.Time              `db:"updated_at"`
 }
 
 func (n *Numbers) trunks(ctx context.Context, q db.Q, where string, args ...any) ([]Trunk, error) {
 	var rows []trunkRow
 	err := q.Select(ctx, &rows, `SELECT t.id, t.account_id, t.number, p.country_code, p.nickname, t.form, t.username, t.password, t.address,
 		t.calling_format, t.authorization_type, t.allowed_ips, t.outbound_proxy, t.transport, t.port, t.codecs, t.inbound_ref, t.outbound_ref,
-		t.registration, p.created_at, t.updated_at FROM sip_trunks t JOIN phone_numbers p ON p.id = t.id WHERE `+where, args...)
+		t.line, t.registration, t.registration_error, t.asked, p.created_at, t.updated_at FROM sip_trunks t JOIN phone_numbers p ON p.id = t.id WHERE `+where, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -54,10 +57,11 @@ func (n *Numbers) trunks(ctx context.Context, q db.Q, where string, args ...any)
 		list[i] = Trunk{ID: r.ID, Owner: r.Owner, Form: r.Form, Number: r.Number, Nickname: r.Nickname, Username: r.Username,
 			Password: string(password),
 			Address:  r.Address, Format: r.Format, Auth: r.Auth, Allowed: r.Allowed.V, Country: r.Country, Proxy: r.Proxy, Transport: r.Transport,
-			Port: r.Port, Codecs: r.Codecs.V, InboundRef: r.InboundRef, OutboundRef: r.OutboundRef, Registration: r.Registration,
+			Port: r.Port, Codecs: r.Codecs.V, InboundRef: r.InboundRef, OutboundRef: r.OutboundRef, Line: r.Line.V,
+			Registration: r.Registration, Refusal: r.Refusal, Asked: r.Asked,
 			CreatedAt: r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time()}
 		if !list[i].Registers() {
-			list[i].Registration = "none"
+			list[i].Registration, list[i].Refusal = "none", nil
 		}
 	}
 	return list, nil
@@ -93,7 +97,7 @@ func (n *Numbers) lockedTrunk(ctx context.Context, tx *db.Tx, owner accounts.ID,
 func (n *Numbers) judgeTrunk(ctx context.Context, tx *db.Tx, owner accounts.ID, old Trunk, isNew bool, c TrunkChange,
 	failed []fault.Field) error {
 	wide := false
-	if n.cfg.Operator != nil && len(c.Allowed.V) > 0 {
+	if n.cfg.Operator != nil && len(c.Allowed.V)+len(c.MediaNetworks.V) > 0 {
 		var err error
 		if wide, err = n.cfg.Operator(ctx, tx, owner); err != nil {
 			return err
@@ -127,8 +131,9 @@ func (n *Numbers) CreateTrunk(ctx context.Context, owner accounts.ID, c TrunkCha
 			return err
 		}
 		return n.store(ctx, tx, t, `INSERT INTO sip_trunks (id, number, digits, national, form, username, password, address, calling_format,
-			authorization_type, allowed_ips, outbound_proxy, transport, port, codecs, registration, updated_at, account_id, inbound_ref, outbound_ref)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
+			authorization_type, allowed_ips, outbound_proxy, transport, port, codecs, registration, updated_at, line, registration_error,
+			account_id, inbound_ref, outbound_ref)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`,
 			t.Owner, t.InboundRef, t.OutboundRef)
 	})
 	return n.stored(t, err, "The SIP trunk could not be created. Try again, or ask support.")
@@ -197,9 +202,8 @@ func (n *Numbers) UpdateTrunk(ctx context.Context, owner accounts.ID, id ID, c T
 			}
 		}
 		t.UpdatedAt = n.db.Now()
-		if t.Username != old.Username || t.Password != old.Password || t.Address != old.Address || t.Port != old.Port ||
-			t.Transport != old.Transport {
-			t.Registration = "none"
+		if !t.sameRegistrar(old) {
+			t.Registration, t.Refusal = "none", nil
 		}
 		if _, err := tx.Exec(ctx, `UPDATE phone_numbers SET number = $2, country_code = $3, nickname = $4, updated_at = $5 WHERE id = $1`,
 			id, t.Number, t.Country, t.Nickname, db.At(t.UpdatedAt)); err != nil {
@@ -207,7 +211,7 @@ func (n *Numbers) UpdateTrunk(ctx context.Context, owner accounts.ID, id ID, c T
 		}
 		return n.store(ctx, tx, t, `UPDATE sip_trunks SET number = $2, digits = $3, national = $4, form = $5, username = $6, password = $7,
 			address = $8, calling_format = $9, authorization_type = $10, allowed_ips = $11, outbound_proxy = $12, transport = $13, port = $14,
-			codecs = $15, registration = $16, updated_at = $17 WHERE id = $1`)
+			codecs = $15, registration = $16, updated_at = $17, line = $18, registration_error = $19 WHERE id = $1`)
 	})
 	return n.stored(t, err, "The SIP trunk could not be saved. Try again, or ask support.")
 }
@@ -221,7 +225,8 @@ func (n *Numbers) store(ctx context.Context, tx *db.Tx, t Trunk, statement strin
 	digits, national := parts(t.Number)
 	_, err = tx.Exec(ctx, statement, append([]any{
 		t.ID, t.Number, digits, national, t.Form, t.Username, password, t.Address, t.Format, t.Auth, db.JSON[[]string]{V: t.Allowed}, t.Proxy,
-		t.Transport, t.Port, db.JSON[[]string]{V: t.Codecs}, t.Registration, db.At(t.UpdatedAt)}, more...)...)
+		t.Transport, t.Port, db.JSON[[]string]{V: t.Codecs}, t.Registration, db.At(t.UpdatedAt),
+		db.JSON[LineOptions]{V: t.Line}, t.Refusal}, more...)...)
 	if err == nil {
 		tx.After(func() { n.tell(t.Owner, t.ID) })
 	}
@@ -307,11 +312,20 @@ func (n *Numbers) registrar(ctx context.Context) (changes int64, mine bool, err 
 	return is.Changes, count > 0, err
 }
 
-// SetRegistration records how the registration of a trunk stands: registered, failed or none.
-func (n *Numbers) SetRegistration(ctx context.Context, id ID, state string) error {
+// sameRegistrar reports whether the registration of old is still that of t.
+func (t Trunk) sameRegistrar(old Trunk) bool {
+	return t.Username == old.Username && t.Password == old.Password && t.Address == old.Address && t.Port == old.Port &&
+		t.Transport == old.Transport && t.Proxy == old.Proxy && t.Registers() == old.Registers() &&
+		t.Line.TLSCA == old.Line.TLSCA && t.Line.TLSFingerprint == old.Line.TLSFingerprint
+}
+
+// SetRegistration records how the registration of a trunk stands (registered, failed or none), why it failed, and which
+// asking for one it answers.
+func (n *Numbers) SetRegistration(ctx context.Context, id ID, state string, refusal *string, asked int64) error {
 	var owner accounts.ID
-	err := n.db.Get(ctx, &owner, `UPDATE sip_trunks SET registration = $2 WHERE id = $1 AND registration <> $2 RETURNING account_id`,
-		id, state)
+	err := n.db.Get(ctx, &owner, `UPDATE sip_trunks SET registration = $2, registration_error = $3, answered = $4 WHERE id = $1
+		AND (registration <> $2 OR coalesce(registration_error, '') <> coalesce($3, '') OR answered < $4) RETURNING account_id`,
+		id, state, refusal, asked)
 	if errors.Is(err, db.ErrNone) {
 		return nil
 	}
@@ -319,4 +333,54 @@ func (n *Numbers) SetRegistration(ctx context.Context, id ID, state string) erro
 		n.tell(owner, id)
 	}
 	return err
+}
+
+// Times of a registration at once: how long somebody waits for it, and how often is looked.
+const (
+	registerWait = 4500 * time.Millisecond
+	registerLook = 100 * time.Millisecond
+)
+
+// RegisterNow asks the process that keeps trunks registered to do so at once, and waits for the outcome for up to 4.5 s:
+// then the trunk is answered as it stands.
+func (n *Numbers) RegisterNow(ctx context.Context, owner accounts.ID, id ID) (Trunk, error) {
+	var asked int64
+	t, err := n.Trunk(ctx, owner, id)
+	if err != nil || !t.Registers() {
+		return t, err
+	}
+	err = n.db.Do(ctx, func(tx *db.Tx) error {
+		if err := bump(ctx, tx); err != nil {
+			return err
+		}
+		err := tx.Get(ctx, &asked, `UPDATE sip_trunks SET asked = asked + 1 WHERE id = $1 AND account_id = $2 RETURNING asked`, id, owner)
+		if errors.Is(err, db.ErrNone) {
+			return ErrTrunkNotFound
+		}
+		return err
+	})
+	if err != nil {
+		return Trunk{}, err
+	}
+	wait := time.NewTimer(registerWait)
+	defer wait.Stop()
+	look := time.NewTicker(registerLook)
+	defer look.Stop()
+	for answered := int64(-1); answered < asked; {
+		select {
+		case <-look.C:
+		case <-wait.C:
+			answered = asked // it takes longer than anybody waits
+			continue
+		case <-ctx.Done():
+			return Trunk{}, ctx.Err()
+		}
+		err := n.db.Get(ctx, &answered, `SELECT answered FROM sip_trunks WHERE id = $1`, id)
+		if err != nil && !errors.Is(err, db.ErrNone) {
+			return Trunk{}, err
+		} else if err != nil {
+			break // the trunk was deleted meanwhile
+		}
+	}
+	return n.Trunk(ctx, owner, id)
 }

@@ -119,8 +119,8 @@ func (l *trunkList) Registrations(context.Context, string) ([]Trunk, string, err
 	return append([]Trunk(nil), l.list...), fmt.Sprint("v", l.stamp), nil
 }
 
-func (l *trunkList) Registered(_ context.Context, id ids.Number, state Registration) error {
-	l.states <- fmt.Sprintf("%d %s", id, state)
+func (l *trunkList) Registered(_ context.Context, t Trunk, state Registration, refusal string) error {
+	l.states <- strings.TrimSpace(fmt.Sprintf("%d %s %s", t.ID, state, refusal))
 	return nil
 }
 

@@ -197,7 +197,7 @@ func TestRegistrationIsNoPortScanner(t *testing.T) {
 			far.ID, far.Number, far.Username, far.Password, far.Register = 7, "205", "ada", "secret", true
 			list := trunks(far)
 			serve(t, Config{Reach: but("127.0.0.2"), Trunks: list})
-			if got := receive(t, list.states, "state"); got != "7 failed" {
+			if got := receive(t, list.states, "state"); got != "7 failed no answer" {
 				t.Errorf("%s", got)
 			}
 		})

@@ -2,10 +2,14 @@ package sip
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
 	"reflect"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/emiago/sipgo/sip"
@@ -63,7 +67,7 @@ func (s *Server) reconcile(ctx context.Context, running map[ids.Number]*registra
 		}
 	}
 	for id, r := range running {
-		if t, ok := wanted[id]; ok && reflect.DeepEqual(t, r.trunk) {
+		if t, ok := wanted[id]; ok && r.keeps(t) {
 			delete(wanted, id)
 			continue
 		}
@@ -81,22 +85,43 @@ func (s *Server) reconcile(ctx context.Context, running map[ids.Number]*registra
 
 // registrant keeps one trunk registered.
 type registrant struct {
-	s      *Server
-	trunk  Trunk
-	callID sip.CallIDHeader
-	tag    string
-	seq    uint32
-	expiry int // seconds asked for
-	state  Registration
-	stop   context.CancelFunc
-	done   chan struct{}
+	s       *Server
+	trunk   Trunk
+	callID  sip.CallIDHeader
+	tag     string
+	seq     uint32
+	expiry  int // seconds asked for
+	state   Registration
+	refusal string        // of the last try
+	told    int64         // Trunk.Asked that the record answers
+	asked   atomic.Int64  // Trunk.Asked
+	now     chan struct{} // somebody asked for a registration at once
+	stop    context.CancelFunc
+	done    chan struct{}
+}
+
+// keeps reports whether the registration of t goes on as it is. It is repeated at once when that was asked for.
+func (r *registrant) keeps(t Trunk) bool {
+	asked := t.Asked
+	t.Asked = r.trunk.Asked
+	if !reflect.DeepEqual(t, r.trunk) {
+		return false
+	}
+	if r.asked.Swap(asked) != asked {
+		select {
+		case r.now <- struct{}{}:
+		default:
+		}
+	}
+	return true
 }
 
 // registrant starts one, after its predecessor has left.
 func (s *Server) registrant(ctx context.Context, t Trunk, predecessor <-chan struct{}) *registrant {
 	ctx, stop := context.WithCancel(ctx)
 	r := &registrant{s: s, trunk: t, callID: sip.CallIDHeader(uuid.NewString()), tag: dialogTag(), expiry: registerFor,
-		stop: stop, done: make(chan struct{})}
+		now: make(chan struct{}, 1), stop: stop, done: make(chan struct{})}
+	r.asked.Store(t.Asked)
 	started := s.spawn(func() {
 		defer close(r.done)
 		if predecessor != nil {
@@ -112,44 +137,75 @@ func (s *Server) registrant(ctx context.Context, t Trunk, predecessor <-chan str
 
 func (r *registrant) run(ctx context.Context) {
 	pause := r.s.backoff
-	for {
+	for ctx.Err() == nil {
+		asked := r.asked.Load()
 		wait, state, err := r.register(ctx, r.expiry)
 		if ctx.Err() != nil {
 			break
 		}
-		if r.report(state); state != Registered {
+		if r.report(state, asked, err); state != Registered {
 			r.s.log.Warn("sip registration failed", "trunk", r.trunk.ID, "error", err)
 			wait = pause + rand.N(pause/4+1)
 			pause = min(2*pause, maxBackoff)
 		} else {
 			pause = r.s.backoff
 		}
+		again := time.NewTimer(wait)
 		select {
-		case <-time.After(wait):
-			continue
+		case <-again.C:
+		case <-r.now:
 		case <-ctx.Done():
 		}
-		break
+		again.Stop()
 	}
 	if r.state == Registered {
 		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), byeBye)
 		defer stop()
 		_, _, _ = r.register(ctx, 0)
-		r.report(Unregistered)
+		r.report(Unregistered, r.told, nil)
 	}
 }
 
-// report records a changed state.
-func (r *registrant) report(state Registration) {
-	if r.state == state {
+// report records a changed state, and that an asking was answered.
+func (r *registrant) report(state Registration, asked int64, why error) {
+	refusal := said(why)
+	if r.state == state && r.refusal == refusal && r.told == asked {
 		return
 	}
-	r.state = state
+	r.state, r.refusal, r.told = state, refusal, asked
 	ctx, stop := context.WithTimeout(context.Background(), byeBye)
 	defer stop()
-	if err := r.s.cfg.Trunks.Registered(ctx, r.trunk.ID, state); err != nil {
+	t := r.trunk
+	t.Asked = asked
+	if err := r.s.cfg.Trunks.Registered(ctx, t, state, refusal); err != nil {
 		r.s.log.Error("sip registration state", "trunk", r.trunk.ID, "error", err)
 	}
+}
+
+// registrarError is the answer of a registrar that did not register us.
+type registrarError struct{ *sip.Response }
+
+func (e registrarError) Error() string { return statusLine(e.StatusCode, e.Reason) }
+
+// said is what the owner of a trunk is told of a failure. What is at an address that answers nothing is not his to know.
+func said(err error) string {
+	answer, untrusted := registrarError{}, (*tls.CertificateVerificationError)(nil)
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &answer):
+		return cut(strings.ToValidUTF8(answer.Error(), ""), 200)
+	case errors.As(err, &untrusted):
+		return "certificate not trusted"
+	}
+	return "no answer"
+}
+
+func cut(s string, runes int) string {
+	if r := []rune(s); len(r) > runes {
+		return string(r[:runes])
+	}
+	return s
 }
 
 // register sends one REGISTER, with an answer to a challenge. It returns when to register again.
@@ -172,9 +228,9 @@ func (r *registrant) register(ctx context.Context, expires int) (wait time.Durat
 			req.RemoveHeader("Expires")
 			req.AppendHeader(sip.NewHeader("Expires", fmt.Sprint(r.expiry)))
 		case code == 405 || code == 501: // the far end keeps no registrations
-			return 0, Unregistered, fmt.Errorf("%d %s", code, res.Reason)
+			return 0, Unregistered, registrarError{res}
 		default:
-			return 0, Failed, fmt.Errorf("%d %s", code, res.Reason)
+			return 0, Failed, registrarError{res}
 		}
 		next(req, where)
 		r.seq = req.CSeq().SeqNo

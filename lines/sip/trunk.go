@@ -29,6 +29,14 @@ type Trunk struct {
 	Proxy     bool     // outbound requests leave through Config.Proxy
 	Codecs    []string // pcmu, pcma, g722, opus in order of preference; empty = all
 	Register  bool     // keep a registration at Address
+	Asked     int64    // how often somebody asked for a registration at once
+
+	SRTP           string         // off, offered or required; "" = off (SDES, RFC 4568)
+	TLSCA          string         // PEM; certificates believed besides Config.TLS
+	TLSFingerprint string         // SHA-256 of a certificate that is believed as it is, in lower-case hex
+	DTMF           string         // how keys are sent: rfc4733, info, inband, or auto and "": the first of them that the far end takes
+	TransferMethod string         // bridge or refer; "" = the installation's
+	MediaFrom      []netip.Prefix // where audio may come from besides where the far end said
 }
 
 // Trunks knows the installation's trunks. Methods are called from any goroutine.
@@ -41,8 +49,8 @@ type Trunks interface {
 	// Registrations lists the trunks this process keeps registered. stamp is what the last call
 	// returned; when nothing changed since, the list may be nil and the stamp the same.
 	Registrations(ctx context.Context, stamp string) (list []Trunk, next string, err error)
-	// Registered records the state of a registration.
-	Registered(ctx context.Context, id ids.Number, state Registration) error
+	// Registered records the state of a trunk's registration, and the refusal when it failed ("403 Forbidden").
+	Registered(ctx context.Context, t Trunk, state Registration, refusal string) error
 }
 
 // Registration is the state of a trunk at its registrar.

@@ -345,7 +345,7 @@ func TestRegistration(t *testing.T) {
 	}
 	trunk.Password = "wrong"
 	list.set(trunk)
-	for _, want := range []string{"7 none", "7 failed"} { // the old one is taken back
+	for _, want := range []string{"7 none", "7 failed 403 Forbidden"} { // the old one is taken back
 		if got := receive(t, list.states, "state"); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
@@ -369,12 +369,33 @@ func TestRegistration(t *testing.T) {
 	}
 }
 
+// Somebody who asks for a registration gets one at once, over the registration there is.
+//
+// Contract: 10.7
+func TestRegisterWhenAsked(t *testing.T) {
+	t.Parallel()
+	r := newRegistrar(t, serve(t, Config{}), "secret", 3600)
+	_, port, _ := strings.Cut(r.addr(), ":")
+	trunk := Trunk{ID: 7, Number: "205", Username: "ada", Password: "secret", Address: "127.0.0.1", Port: atoi(port), Register: true}
+	list := trunks(trunk)
+	serve(t, Config{Trunks: list}, func(s *Server) { s.watching = 50 * time.Millisecond })
+	for trunk.Asked = range int64(3) {
+		list.set(trunk)
+		if got := receive(t, r.got, "registration"); !strings.HasPrefix(got, "3600 ") {
+			t.Errorf("registration %d: %s", trunk.Asked, got)
+		}
+		if got := receive(t, list.states, "state"); got != "7 registered" {
+			t.Errorf("%s", got)
+		}
+	}
+}
+
 func TestNoRegistrar(t *testing.T) {
 	t.Parallel()
 	far := serve(t, Config{})
 	list := trunks(Trunk{ID: 7, Number: "205", Username: "ada", Password: "secret", Address: "127.0.0.1", Port: int(far.sockets[0].local.Port()), Register: true})
 	serve(t, Config{Trunks: list})
-	if got := receive(t, list.states, "state"); got != "7 none" {
+	if got := receive(t, list.states, "state"); got != "7 none 405 Method Not Allowed" {
 		t.Errorf("a far end without registrations: %s", got)
 	}
 }

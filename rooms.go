@@ -54,7 +54,7 @@ var May = []struct{ Room, Imports string }{
 
 	// Vendors fill roles that the rooms above define.
 	{"providers", "foundations agent catalog knowledge messaging numbers voice"},
-	{"sim", "foundations accounts agent assistants catalog lines messaging numbers providers voice"},
+	{"sim", "foundations accounts agent asks assistants catalog lines messaging numbers providers voice wire"},
 
 	// The surface, and what puts everything together.
 	{"console", "assets"},

@@ -4,6 +4,7 @@ package api
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -123,7 +124,11 @@ func New(d Deps) *API {
 
 // Answers are what this process answers others that have no line of their own.
 func (a *API) Answers() map[string]asks.Answerer {
-	return map[string]asks.Answerer{askWebCall: a.takeAsked, askSimCall: a.placeAsked, askListen: a.listenAsked}
+	answers := map[string]asks.Answerer{askWebCall: a.takeAsked, askListen: a.listenAsked}
+	if a.Sim != nil {
+		maps.Copy(answers, a.simulator().Answers())
+	}
+	return answers
 }
 
 // ServeHTTP answers everything below /api and what stands beside it.

@@ -187,37 +187,6 @@ func (a *API) leadRoutes() []wire.Route {
 	}
 }
 
-// simRoutes are the pretend world's; without it they do not exist.
-func (a *API) simRoutes() []wire.Route {
-	if a.Sim == nil {
-		return nil
-	}
-	return []wire.Route{
-		wire.On(messages, "GET /sim/clock", 200, a.simClock),
-		wire.On(messages, "POST /sim/clock/advance", 200, a.simAdvance),
-		wire.On(messages, "PUT /sim/account", 200, a.simAccount),
-		wire.On(messages, "POST /sim/users", 200, a.simUsers),
-		wire.On(messages, "GET /sim/payments", 200, a.simPayments),
-		wire.On(messages, "GET /sim/sms", 200, a.simTexts),
-		wire.On(messages, "GET /sim/inventory", 200, a.simInventory),
-		wire.On(messages, "POST /sim/inventory", 200, a.addSimNumber),
-		wire.On(messages, "DELETE /sim/inventory/{phone_number}", 200, a.removeSimNumber),
-		wire.On(messages, "PUT /sim/faults", 200, a.simFaults),
-		wire.On(messages, "PUT /sim/phones/{phone_number}", 200, a.setSimPhone),
-		wire.On(messages, "GET /sim/phones", 200, a.simPhones),
-		wire.On(messages, "POST /sim/calls", 200, a.newSimCall),
-		wire.On(messages, "GET /sim/calls/{id}", 200, a.simCall),
-		wire.Stream(messages, "GET /sim/calls/{id}/audio", "audio/wav", a.simAudio),
-		wire.On(messages, "POST /sim/whatsapp/senders", 200, a.newSimSender),
-		wire.On(messages, "PUT /sim/whatsapp/senders/{id}", 200, a.changeSimSender),
-		wire.On(messages, "POST /sim/whatsapp/senders/{id}/templates", 200, a.newSimTemplate),
-		wire.On(messages, "PUT /sim/whatsapp/templates/{id}", 200, a.changeSimTemplate),
-		wire.On(messages, "POST /sim/whatsapp/inbound", 200, a.simInboundMessage),
-		wire.On(messages, "GET /sim/whatsapp/messages", 200, a.simMessages),
-		wire.On(messages, "POST /sim/whatsapp/messages/{message_sid}/status", 200, a.simStatus),
-	}
-}
-
 // groupRoutes are the routes of folders or of labels.
 func groupRoutes(g *assistants.Groups, noun string) []wire.Route {
 	one, many := "/user/"+noun+"/{id}", "/user/"+noun+"s/{id}"

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"parley/api/apitest"
+	"parley/app"
 	"parley/jobs"
 )
 
@@ -36,14 +37,14 @@ func TestSimulatorBelongsToTheFirstAccount(t *testing.T) {
 			s.Keyless().Send(line, all).Want(401, `{"message":"Unauthenticated."}`)
 		}
 		other.Send("POST /sim/whatsapp/messages/x/status", `{"status":"read"}`).Want(404, `{"message":"Not found"}`)
-		s.App.Sim.Power = false
+	})
+	apitest.Each(t, func(t *testing.T, s *apitest.Server) {
 		for _, line := range []string{"GET /sim/clock", "POST /sim/clock/advance", "PUT /sim/account", "POST /sim/users"} {
 			s.Send(line, all).Want(404, `{"message":"Not found"}`)
 		}
 		s.Send("PUT /sim/faults", `{"carrier":"crash_before_order"}`).Want(404, `{"message":"Not found"}`)
 		s.Send("PUT /sim/faults", `{"carrier":"search_fails"}`).Want(200)
-		s.App.Sim.Power = true
-	})
+	}, func(f *app.Foundations) { f.Config.Simulator.Enabled, f.Config.Listen = "auto", "127.0.0.1:80" })
 }
 
 // TestSimulatorInventory offers at least 30 numbers in each of ten countries; what somebody else bought is gone from search.

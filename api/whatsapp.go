@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"parley/accounts"
+	"parley/assistants"
 	"parley/fault"
 	"parley/messaging"
 	"parley/value"
@@ -357,4 +358,19 @@ func (a *API) receiptsSecret(ctx context.Context, in *senderRef) (secretOut, err
 	}
 	secret, err := a.Webhooks.Secret(ctx, a.DB, webhooks.SenderScope(s.ID))
 	return secretOut{secret}, err
+}
+
+// activated finds the assistant that is to answer at a sender and makes it active; nil for none.
+func (a *API) activated(ctx context.Context, ref value.Opt[value.Ref]) (*assistants.ID, error) {
+	if !ref.Has() {
+		return nil, nil
+	}
+	found, err := a.Assistants.Get(ctx, a.DB, owner(ctx), ref.V)
+	if fault.Is(err, fault.NotFound) {
+		return nil, fault.Input(fault.Bad("assistant_id", "in"))
+	}
+	if err == nil {
+		err = a.Assistants.Activate(ctx, a.DB, found.ID)
+	}
+	return &found.ID, err
 }

@@ -22,8 +22,7 @@ func (h *App) simulator(context.Context) error {
 	if c.Simulator.Enabled == "false" || c.Simulator.Enabled == "auto" && !loopback(c.Listen) {
 		return nil
 	}
-	h.Sim = sim.New(h.DB, h.on.Jobs, func() *messaging.Messaging { return h.Messaging })
-	h.Sim.Power = c.Dev || c.Simulator.Enabled == "true"
+	h.Sim = sim.New(h.DB, h.on.Jobs, func() *messaging.Messaging { return h.Messaging }, c.Dev || c.Simulator.Enabled == "true")
 	h.vendors = append(slices.Clip(h.vendors), h.Sim.Vendor(h.Accounts))
 	h.Deps.Jobs = h.on.Jobs
 	return nil

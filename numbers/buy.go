@@ -260,9 +260,6 @@ func (n *Numbers) order(ctx context.Context, job jobs.Job, x Number) (done bool,
 		}
 		return job.Complete(ctx, tx)
 	})
-	if err == nil && done {
-		n.tell(x.Owner, x.ID)
-	}
 	return done, err
 }
 

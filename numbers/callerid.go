@@ -95,13 +95,10 @@ func (n *Numbers) VerifyCallerID(ctx context.Context, owner accounts.ID, id ID, 
 	if err := n.cfg.CallerIDs.Allow(ctx, owner, x.Number); err != nil {
 		return x, err
 	}
-	count, err := n.db.Exec(ctx, `UPDATE phone_numbers SET state = 'active', code = NULL, code_until = NULL, updated_at = $2 WHERE id = $1 AND state = 'pending'`,
-		id, db.At(n.db.Now()))
+	_, err = n.db.Exec(ctx, `UPDATE phone_numbers SET state = 'active', code = NULL, code_until = NULL, updated_at = $2
+		WHERE id = $1 AND state = 'pending'`, id, db.At(n.db.Now()))
 	if err != nil {
 		return x, err
-	}
-	if count > 0 { // else another request with the code was quicker, or the number is gone
-		n.tell(owner, id)
 	}
 	return n.Get(ctx, n.db, owner, id)
 }

@@ -100,8 +100,6 @@ type Config struct {
 
 	// Detached lets go of a number that leaves its account, in the transaction that releases it; nil = nothing hangs on it.
 	Detached func(ctx context.Context, tx *db.Tx, owner accounts.ID, number ID) error
-	// Changed is told of a change of a number after its commit; may be nil.
-	Changed func(owner accounts.ID, id ID)
 }
 
 // Numbers is the room.
@@ -127,12 +125,6 @@ func New(d *db.DB, cfg Config) *Numbers {
 		n.register(cfg.Jobs)
 	}
 	return n
-}
-
-func (n *Numbers) tell(owner accounts.ID, id ID) {
-	if n.cfg.Changed != nil {
-		n.cfg.Changed(owner, id)
-	}
 }
 
 func (n *Numbers) detach(ctx context.Context, tx *db.Tx, x Number) error {

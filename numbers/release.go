@@ -46,7 +46,6 @@ func (n *Numbers) cancelAtEnd(ctx context.Context, x Number) error {
 	if err != nil {
 		return err
 	}
-	n.tell(x.Owner, x.ID)
 	_ = n.cfg.Payments.Cancel(ctx, x.Owner, *x.Key, false) // at once when it works; the job tries until it does
 	return nil
 }
@@ -113,7 +112,7 @@ func (n *Numbers) scheduled(ctx context.Context, job jobs.Job) (Number, error) {
 
 // remove deletes a number with everything that hangs on it.
 func (n *Numbers) remove(ctx context.Context, x Number) error {
-	err := n.db.Do(ctx, func(tx *db.Tx) error {
+	return n.db.Do(ctx, func(tx *db.Tx) error {
 		if x.Type == SIP {
 			if err := bump(ctx, tx); err != nil {
 				return err
@@ -128,8 +127,4 @@ func (n *Numbers) remove(ctx context.Context, x Number) error {
 		}
 		return err
 	})
-	if err == nil {
-		n.tell(x.Owner, x.ID)
-	}
-	return err
 }

@@ -55,7 +55,6 @@ func (n *Numbers) renewed(ctx context.Context, x Number, paid Paid) error {
 	if err != nil {
 		return err
 	}
-	n.tell(x.Owner, x.ID)
 	return jobs.Snooze(paid.Until)
 }
 
@@ -78,7 +77,6 @@ func (n *Numbers) refused(ctx context.Context, x Number) error {
 	if err != nil {
 		return err
 	}
-	n.tell(x.Owner, x.ID)
 	if giveUp {
 		return nil
 	}

@@ -92,7 +92,6 @@ func (n *Numbers) Rename(ctx context.Context, owner accounts.ID, id ID, nickname
 	if count == 0 {
 		return Number{}, ErrNotFound
 	}
-	n.tell(owner, id)
 	return n.Get(ctx, n.db, owner, id)
 }
 

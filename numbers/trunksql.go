@@ -227,9 +227,6 @@ func (n *Numbers) store(ctx context.Context, tx *db.Tx, t Trunk, statement strin
 		t.ID, t.Number, digits, national, t.Form, t.Username, password, t.Address, t.Format, t.Auth, db.JSON[[]string]{V: t.Allowed}, t.Proxy,
 		t.Transport, t.Port, db.JSON[[]string]{V: t.Codecs}, t.Registration, db.At(t.UpdatedAt),
 		db.JSON[LineOptions]{V: t.Line}, t.Refusal}, more...)...)
-	if err == nil {
-		tx.After(func() { n.tell(t.Owner, t.ID) })
-	}
 	return err
 }
 
@@ -322,16 +319,8 @@ func (t Trunk) sameRegistrar(old Trunk) bool {
 // SetRegistration records how the registration of a trunk stands (registered, failed or none), why it failed, and which
 // asking for one it answers.
 func (n *Numbers) SetRegistration(ctx context.Context, id ID, state string, refusal *string, asked int64) error {
-	var owner accounts.ID
-	err := n.db.Get(ctx, &owner, `UPDATE sip_trunks SET registration = $2, registration_error = $3, answered = $4 WHERE id = $1
-		AND (registration <> $2 OR coalesce(registration_error, '') <> coalesce($3, '') OR answered < $4) RETURNING account_id`,
-		id, state, refusal, asked)
-	if errors.Is(err, db.ErrNone) {
-		return nil
-	}
-	if err == nil {
-		n.tell(owner, id)
-	}
+	_, err := n.db.Exec(ctx, `UPDATE sip_trunks SET registration = $2, registration_error = $3, answered = $4 WHERE id = $1
+		AND (registration <> $2 OR coalesce(registration_error, '') <> coalesce($3, '') OR answered < $4)`, id, state, refusal, asked)
 	return err
 }
 

@@ -31,7 +31,7 @@ func TestRoles(t *testing.T) {
 			return a.ID
 		}
 		payer, poor := account("a@p.example", accounts.PaymentOK), account("b@p.example", accounts.PaymentNone)
-		world := sim.New(d, jobs.NewRunner(d), nil) // its messaging platform is not asked
+		world := sim.New(d, jobs.NewRunner(d), nil, false) // its messaging platform is not asked
 		if err := world.Stock(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -20,19 +20,19 @@ type Sim struct {
 	messaging func() *messaging.Messaging // who its messaging platform calls back
 	network   *Network
 
-	// OnExit ends the process for the crash faults; nil = os.Exit.
-	OnExit func(code int)
-
-	// Power admits what reaches beyond the pretend world: the clock, users, the balance, crashes.
-	Power bool
+	power bool
 }
 
-// New opens the world. m is the room that its messaging platform calls back; that room stands on this world.
-func New(d *db.DB, runner *jobs.Runner, m func() *messaging.Messaging) *Sim {
-	s := &Sim{db: d, jobs: runner, messaging: m}
+// New opens the world. m is the room that its messaging platform calls back; that room stands on this world. power admits
+// what reaches beyond it: the clock, users, the balance, crashes.
+func New(d *db.DB, runner *jobs.Runner, m func() *messaging.Messaging, power bool) *Sim {
+	s := &Sim{db: d, jobs: runner, messaging: m, power: power}
 	runner.Register(kindDelivery, jobs.Options{Queue: "sim"}, s.callBack)
 	return s
 }
+
+// Power reports whether requests may reach beyond the pretend world.
+func (s *Sim) Power() bool { return s.power }
 
 // NotFound is the answer for what is not in this world.
 func NotFound() error { return fault.New(fault.NotFound, "", "Not found") }

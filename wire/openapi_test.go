@@ -36,7 +36,7 @@ type book struct {
 func TestOpenAPI(t *testing.T) {
 	routes := Section("Things",
 		On(plain, "PUT /things/{id}", 200, func(context.Context, *thingIn) (Page[shelf], error) { return Page[shelf]{}, nil },
-			Alias("PATCH /things/{id}"), Summary("Change a thing"), Idempotent()),
+			Alias("PATCH /things/{id}"), func(r *Route) { r.Summary = "Change a thing" }, Idempotent()),
 		On(chatty, "GET /things", 200, func(context.Context, *struct{ Paging }) ([]shelf, error) { return nil, nil }, KeyOptional()),
 		Stream(coded, "GET /things.csv", "text/csv", func(context.Context, *struct{}, http.ResponseWriter) error { return nil }, Keyless()))
 	got := OpenAPI(Document{Title: "t", Version: "1", Base: "/api", Hooks: []Hook{Sends[person]("person.born", "A person is born.")}}, routes)

@@ -131,9 +131,6 @@ func Multipart() Option { return func(r *Route) { r.multipart = true } }
 // Hidden leaves the route out of the OpenAPI document.
 func Hidden() Option { return func(r *Route) { r.hidden = true } }
 
-// Summary is the route's line in the OpenAPI document.
-func Summary(s string) Option { return func(r *Route) { r.Summary = s } }
-
 // Limited adds rate limits to the route; all must allow a request.
 func Limited(limits ...Limit) Option {
 	return func(r *Route) { r.limits = append(r.limits, limits...) }

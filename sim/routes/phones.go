@@ -1,4 +1,4 @@
-package api
+package routes
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"strconv"
 
 	"parley/fault"
 	"parley/sim"
@@ -41,7 +42,7 @@ func checkScript(script []stepIn) error {
 	var bad []fault.Field
 	for i, s := range script {
 		if n := s.kinds(); n > 1 || n == 0 && !s.Hangup {
-			bad = append(bad, fault.Bad("script."+itoa(int64(i)), "pattern"))
+			bad = append(bad, fault.Bad("script."+strconv.Itoa(i), "pattern"))
 		}
 	}
 	return fault.Input(bad...)
@@ -78,8 +79,8 @@ func phoneOf(p sim.Phone) simPhone {
 	return simPhone{p.Number, p.Behaviour, p.RingMS, orEmpty(p.Script.V), p.Greeting}
 }
 
-func (a *API) setSimPhone(ctx context.Context, in *simPhoneIn) (data[simPhone], error) {
-	id, err := a.world(ctx)
+func (r *Routes[A, S, T]) setSimPhone(ctx context.Context, in *simPhoneIn) (data[simPhone], error) {
+	id, err := r.world(ctx)
 	if err != nil {
 		return data[simPhone]{}, err
 	}
@@ -91,15 +92,15 @@ func (a *API) setSimPhone(ctx context.Context, in *simPhoneIn) (data[simPhone], 
 	}
 	p := sim.Phone{Number: in.Number, Behaviour: in.Behaviour, RingMS: in.RingMS, Greeting: in.Greeting}
 	p.Script.V = scriptOf(in.Script)
-	return data[simPhone]{phoneOf(p)}, a.Sim.SetPhone(ctx, id, p)
+	return data[simPhone]{phoneOf(p)}, r.Sim.SetPhone(ctx, id, p)
 }
 
-func (a *API) simPhones(ctx context.Context, _ *struct{}) (data[[]simPhone], error) {
-	id, err := a.world(ctx)
+func (r *Routes[A, S, T]) simPhones(ctx context.Context, _ *struct{}) (data[[]simPhone], error) {
+	id, err := r.world(ctx)
 	if err != nil {
 		return data[[]simPhone]{}, err
 	}
-	all, err := a.Sim.Phones(ctx, id)
+	all, err := r.Sim.Phones(ctx, id)
 	return data[[]simPhone]{each(all, phoneOf)}, err
 }
 
@@ -114,20 +115,20 @@ type simCalled struct {
 	Call *int64 `json:"call_id"`
 }
 
-func (a *API) newSimCall(ctx context.Context, in *simCallIn) (data[simCalled], error) {
-	if _, err := a.world(ctx); err != nil {
+func (r *Routes[A, S, T]) newSimCall(ctx context.Context, in *simCallIn) (data[simCalled], error) {
+	if _, err := r.world(ctx); err != nil {
 		return data[simCalled]{}, err
 	}
 	if err := checkScript(in.Script); err != nil {
 		return data[simCalled]{}, err
 	}
 	o := placed{in.From, in.To, scriptOf(in.Script)}
-	if a.Sim.Network() != nil {
-		out, err := a.place(ctx, o)
+	if r.Sim.Network() != nil {
+		out, err := r.place(ctx, o)
 		return data[simCalled]{out}, err
 	}
 	var out simCalled
-	return data[simCalled]{out}, a.Asks.Ask(ctx, "", askSimCall, o, &out)
+	return data[simCalled]{out}, r.Asks.Ask(ctx, "", askSimCall, o, &out)
 }
 
 // placed is a simulated caller's call on its way to a process that has a phone network.
@@ -140,16 +141,16 @@ type placed struct {
 const askSimCall = "sim.call"
 
 // placeAsked places the call that another process was asked for.
-func (a *API) placeAsked(ctx context.Context, body json.RawMessage) (any, error) {
+func (r *Routes[A, S, T]) placeAsked(ctx context.Context, body json.RawMessage) (any, error) {
 	var o placed
 	if err := json.Unmarshal(body, &o); err != nil {
 		return nil, err
 	}
-	return a.place(ctx, o)
+	return r.place(ctx, o)
 }
 
-func (a *API) place(ctx context.Context, o placed) (simCalled, error) {
-	n := a.Sim.Network()
+func (r *Routes[A, S, T]) place(ctx context.Context, o placed) (simCalled, error) {
+	n := r.Sim.Network()
 	if n == nil {
 		return simCalled{}, fault.New(fault.Conflict, "", "This process has no phone network. Give it the role voice.")
 	}
@@ -178,31 +179,31 @@ type simCallOut struct {
 	At        value.Time      `json:"created_at"`
 }
 
-func (a *API) simCall(ctx context.Context, in *simCallRef) (data[simCallOut], error) {
-	if _, err := a.world(ctx); err != nil {
+func (r *Routes[A, S, T]) simCall(ctx context.Context, in *simCallRef) (data[simCallOut], error) {
+	if _, err := r.world(ctx); err != nil {
 		return data[simCallOut]{}, err
 	}
-	c, err := a.Sim.Call(ctx, in.ID)
+	c, err := r.Sim.Call(ctx, in.ID)
 	out := simCallOut{c.ID, c.Direction, c.From, c.To, c.CallID, c.State, orEmpty(c.Steps.V), orEmpty(c.Heard.V), nil, value.At(c.At.Time())}
 	if c.Audio != "" {
-		url := wire.Origin(ctx) + Base + "/sim/calls/" + itoa(c.ID) + "/audio"
+		url := wire.Origin(ctx) + r.Base + "/sim/calls/" + strconv.FormatInt(c.ID, 10) + "/audio"
 		out.Audio = &url
 	}
 	return data[simCallOut]{out}, err
 }
 
-func (a *API) simAudio(ctx context.Context, in *simCallRef, w http.ResponseWriter) error {
-	if _, err := a.world(ctx); err != nil {
+func (r *Routes[A, S, T]) simAudio(ctx context.Context, in *simCallRef, w http.ResponseWriter) error {
+	if _, err := r.world(ctx); err != nil {
 		return err
 	}
-	c, err := a.Sim.Call(ctx, in.ID)
+	c, err := r.Sim.Call(ctx, in.ID)
 	if err != nil {
 		return err
 	}
 	if c.Audio == "" {
 		return sim.NotFound()
 	}
-	f, _, err := a.Blobs.Open(ctx, c.Audio)
+	f, _, err := r.Blobs.Open(ctx, c.Audio)
 	if err != nil {
 		return sim.NotFound()
 	}

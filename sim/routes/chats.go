@@ -1,4 +1,4 @@
-package api
+package routes
 
 import (
 	"context"
@@ -19,11 +19,11 @@ type simTextsIn struct {
 	Phone value.Opt[string] `query:"phone" rule:"e164" doc:"Of one handset; all when left out."`
 }
 
-func (a *API) simTexts(ctx context.Context, in *simTextsIn) (data[[]simText], error) {
-	if _, err := a.world(ctx); err != nil {
+func (r *Routes[A, S, T]) simTexts(ctx context.Context, in *simTextsIn) (data[[]simText], error) {
+	if _, err := r.world(ctx); err != nil {
 		return data[[]simText]{}, err
 	}
-	all, err := a.Sim.Texts(ctx, in.Phone.V)
+	all, err := r.Sim.Texts(ctx, in.Phone.V)
 	return data[[]simText]{each(all, func(t sim.Text) simText { return simText{t, value.At(t.At.Time())} })}, err
 }
 
@@ -68,36 +68,36 @@ type newSimSenderIn struct {
 	Assistant   value.Opt[value.Ref] `json:"assistant_id" rule:"null"`
 }
 
-func (a *API) newSimSender(ctx context.Context, in *newSimSenderIn) (data[senderOut], error) {
-	id, err := a.world(ctx)
+func (r *Routes[A, S, T]) newSimSender(ctx context.Context, in *newSimSenderIn) (out S, err error) {
+	id, err := r.world(ctx)
 	if err != nil {
-		return data[senderOut]{}, err
+		return out, err
 	}
-	assistant, err := a.activated(ctx, in.Assistant)
+	assistant, err := r.Activated(ctx, in.Assistant)
 	if err != nil {
-		return data[senderOut]{}, err
+		return out, err
 	}
 	state := messaging.SenderState{Phone: in.Phone, DisplayName: in.DisplayName, Status: messaging.SenderStatus(in.Status),
 		Quality: in.Quality, Limit: in.Limit.V.value, LimitKnown: !in.Limit.V.unknown}
-	s, err := a.Sim.AddSender(ctx, id, sim.NewSender{AssistantID: assistant, SenderState: state})
-	return data[senderOut]{senderOf(s)}, err
+	s, err := r.Sim.AddSender(ctx, id, sim.NewSender{AssistantID: assistant, SenderState: state})
+	return r.shapes.Sender(s), err
 }
 
-func (a *API) changeSimSender(ctx context.Context, in *simSenderIn) (data[senderOut], error) {
-	id, err := a.world(ctx)
+func (r *Routes[A, S, T]) changeSimSender(ctx context.Context, in *simSenderIn) (out S, err error) {
+	id, err := r.world(ctx)
 	if err != nil {
-		return data[senderOut]{}, err
+		return out, err
 	}
 	if in.Assistant.Set {
-		assistant, err := a.activated(ctx, in.Assistant)
+		assistant, err := r.Activated(ctx, in.Assistant)
 		if err != nil {
-			return data[senderOut]{}, err
+			return out, err
 		}
-		if _, err := a.Messaging.UpdateSender(ctx, id, messaging.SenderID(in.ID), messaging.SenderChange{Assistant: &assistant}); err != nil {
-			return data[senderOut]{}, sim.NotFound()
+		if _, err := r.Messaging.UpdateSender(ctx, id, messaging.SenderID(in.ID), messaging.SenderChange{Assistant: &assistant}); err != nil {
+			return out, sim.NotFound()
 		}
 	}
-	s, err := a.Sim.ChangeSender(ctx, id, messaging.SenderID(in.ID), func(st *messaging.SenderState) {
+	s, err := r.Sim.ChangeSender(ctx, id, messaging.SenderID(in.ID), func(st *messaging.SenderState) {
 		st.Phone, st.DisplayName = in.Phone.Or(st.Phone), in.DisplayName.Or(st.DisplayName)
 		st.Status = messaging.SenderStatus(in.Status.Or(string(st.Status)))
 		st.Quality = in.Quality.Or(st.Quality)
@@ -105,7 +105,7 @@ func (a *API) changeSimSender(ctx context.Context, in *simSenderIn) (data[sender
 			st.Limit, st.LimitKnown = in.Limit.V.value, !in.Limit.V.unknown
 		}
 	}, in.Sync)
-	return data[senderOut]{senderOf(s)}, err
+	return r.shapes.Sender(s), err
 }
 
 type simTemplateIn struct {
@@ -127,27 +127,27 @@ func (in *simTemplateIn) over(t *messaging.TemplateState) {
 	t.Variables, t.AsksCalls = in.Variables.Or(t.Variables), in.AsksCalls.Or(t.AsksCalls)
 }
 
-func (a *API) newSimTemplate(ctx context.Context, in *simTemplateIn) (data[templateOut], error) {
-	id, err := a.world(ctx)
+func (r *Routes[A, S, T]) newSimTemplate(ctx context.Context, in *simTemplateIn) (out T, err error) {
+	id, err := r.world(ctx)
 	if err != nil {
-		return data[templateOut]{}, err
+		return out, err
 	}
 	if !in.Name.Has() {
-		return data[templateOut]{}, fault.Input(fault.Bad("name", "required"))
+		return out, fault.Input(fault.Bad("name", "required"))
 	}
 	t := messaging.TemplateState{Language: "en", Category: "utility", Status: messaging.TemplateApproved, Variables: []string{}}
 	in.over(&t)
-	made, err := a.Sim.AddTemplate(ctx, id, messaging.SenderID(in.ID), t, in.Synced.Or(true))
-	return data[templateOut]{templateOf(made)}, err
+	made, err := r.Sim.AddTemplate(ctx, id, messaging.SenderID(in.ID), t, in.Synced.Or(true))
+	return r.shapes.Template(made), err
 }
 
-func (a *API) changeSimTemplate(ctx context.Context, in *simTemplateIn) (data[templateOut], error) {
-	id, err := a.world(ctx)
+func (r *Routes[A, S, T]) changeSimTemplate(ctx context.Context, in *simTemplateIn) (out T, err error) {
+	id, err := r.world(ctx)
 	if err != nil {
-		return data[templateOut]{}, err
+		return out, err
 	}
-	t, err := a.Sim.ChangeTemplate(ctx, id, messaging.TemplateID(in.ID), in.over, in.Sync)
-	return data[templateOut]{templateOf(t)}, err
+	t, err := r.Sim.ChangeTemplate(ctx, id, messaging.TemplateID(in.ID), in.over, in.Sync)
+	return r.shapes.Template(t), err
 }
 
 type simInboundIn struct {
@@ -167,8 +167,8 @@ type simInbound struct {
 	ID string `json:"id"`
 }
 
-func (a *API) simInboundMessage(ctx context.Context, in *simInboundIn) (data[simInbound], error) {
-	id, err := a.world(ctx)
+func (r *Routes[A, S, T]) simInboundMessage(ctx context.Context, in *simInboundIn) (data[simInbound], error) {
+	id, err := r.world(ctx)
 	if err != nil {
 		return data[simInbound]{}, err
 	}
@@ -180,7 +180,7 @@ func (a *API) simInboundMessage(ctx context.Context, in *simInboundIn) (data[sim
 		}
 		msg.Files = append(msg.Files, messaging.File{Type: m.Type, URL: m.URL, Filename: m.Filename.V})
 	}
-	sid, err := a.Sim.Write(ctx, id, msg)
+	sid, err := r.Sim.Write(ctx, id, msg)
 	return data[simInbound]{simInbound{sid}}, err
 }
 
@@ -198,12 +198,12 @@ type simMessage struct {
 	At        value.Time `json:"at"`
 }
 
-func (a *API) simMessages(ctx context.Context, in *simMessagesIn) (data[[]simMessage], error) {
-	id, err := a.world(ctx)
+func (r *Routes[A, S, T]) simMessages(ctx context.Context, in *simMessagesIn) (data[[]simMessage], error) {
+	id, err := r.world(ctx)
 	if err != nil {
 		return data[[]simMessage]{}, err
 	}
-	all, err := a.Sim.Messages(ctx, id, messaging.SenderID(in.Sender), in.Phone)
+	all, err := r.Sim.Messages(ctx, id, messaging.SenderID(in.Sender), in.Phone)
 	return data[[]simMessage]{each(all, func(m sim.Shown) simMessage {
 		out := simMessage{m.SID, m.Direction, m.Text, nil, m.Status, value.At(m.At.Time())}
 		if m.Template != "" {
@@ -237,11 +237,11 @@ type simStatus struct {
 	Status string `json:"status"`
 }
 
-func (a *API) simStatus(ctx context.Context, in *simStatusIn) (data[simStatus], error) {
-	id, err := a.world(ctx)
+func (r *Routes[A, S, T]) simStatus(ctx context.Context, in *simStatusIn) (data[simStatus], error) {
+	id, err := r.world(ctx)
 	if err != nil {
 		return data[simStatus]{}, err
 	}
-	err = a.Sim.SetStatus(ctx, id, in.SID, messaging.DeliveryStatus(in.Status), string(in.ErrorCode.V), in.ErrorText.V)
+	err = r.Sim.SetStatus(ctx, id, in.SID, messaging.DeliveryStatus(in.Status), string(in.ErrorCode.V), in.ErrorText.V)
 	return data[simStatus]{simStatus{in.SID, in.Status}}, err
 }

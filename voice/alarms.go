@@ -45,7 +45,7 @@ var alarmActions = [alarmCount]func(*Session, time.Time){
 	keypadAlarm:   func(s *Session, now time.Time) { s.keypadDone("timeout", now) },
 	whoAlarm:      (*Session).lookWho,
 	leaveAlarm:    (*Session).greetingOver,
-	reopenAlarm:   func(s *Session, _ time.Time) { s.listen(s.parts.Transcriber, true) },
+	reopenAlarm:   (*Session).reopen,
 	farewellAlarm: (*Session).farewell,
 	noticeAlarm:   (*Session).nearlyOver,
 	reengageAlarm: (*Session).reengage,

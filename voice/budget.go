@@ -44,7 +44,7 @@ func (s *Session) awaitStage(t *turn, now time.Time) {
 // stage is what a turn waits for.
 func (t *turn) stage() string {
 	switch {
-	case t.awaiting:
+	case t.awaiting && !t.ahead:
 		return "stt"
 	case t.tools > 0:
 		return "tool"
@@ -62,9 +62,17 @@ func (s *Session) fallback(now time.Time) {
 	}
 	switch t.stage() {
 	case "stt":
+		if s.endsTurns() {
+			s.goAhead()
+			return
+		}
 		s.hearAgain(now)
 	case "llm":
-		if t.thinker < 0 && t.tried == 1 && s.parts.ThinkerFallback != nil {
+		if t.waits {
+			s.insist(t)
+			return
+		}
+		if s.realtime == nil && t.thinker < 0 && t.tried == 1 && s.parts.ThinkerFallback != nil {
 			s.warn("llm", "The model is slow. Another one was asked beside it.")
 			s.think(t, t.question)
 		}
@@ -86,11 +94,11 @@ func (s *Session) hearAgain(now time.Time) {
 		}
 		s.warn("stt", "The recogniser is slow. What it had so far was taken.")
 		c.awaiting = false
-		s.listen(second, false)
+		s.hearAnew(second)
 		s.callerSaid(text, now)
 		return
 	}
-	if second.Open != nil && c.provider != second.Provider {
+	if s.realtime == nil && second.Open != nil && c.provider != second.Provider {
 		s.warn("stt", "The recogniser is slow. Another one hears the turn.")
 		s.listen(second, true)
 		s.endTurn()
@@ -141,10 +149,10 @@ func (s *Session) giveUp(now time.Time) {
 		return
 	}
 	s.warn(t.stage(), "No answer within 10 s. The turn was given back.")
-	if t.awaiting {
+	if t.awaiting || s.realtime != nil {
 		s.hearing.awaiting = false
 		s.hearing.words, s.hearing.partial = nil, ""
-		s.listen(s.parts.Transcriber, false)
+		s.hearAnew(s.parts.Transcriber)
 	}
 	switch {
 	case t.then != "":

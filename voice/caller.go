@@ -86,7 +86,7 @@ func (s *Session) speechEnds(at time.Time) {
 	s.off(gateAlarm, stuckAlarm)
 	s.emit(at, "speech.end", Side{"customer"})
 	if c.open {
-		s.set(endpointAlarm, at.Add(s.endSilence()))
+		s.set(endpointAlarm, s.turnEnds(at))
 	}
 	s.playNext()
 	s.whoSpeaks(at, false)
@@ -135,7 +135,7 @@ func (s *Session) heard(t Transcript, now time.Time) {
 	case !c.awaiting && (!c.open || c.unheard): // words without a sound the detector noticed
 		s.openTurn(now)
 		c.unheard, c.ended = true, now
-		s.set(endpointAlarm, now.Add(s.endSilence()))
+		s.set(endpointAlarm, s.turnEnds(now))
 	}
 }
 
@@ -168,6 +168,7 @@ func (s *Session) awaitWords(now time.Time) {
 	t.awaiting = true
 	t.stages(s.hearing.ended, s.hearing.decided)
 	s.owe(t, now)
+	s.ahead(t)
 }
 
 // final looks at the complete text of the caller's turn.
@@ -190,7 +191,7 @@ func (s *Session) final(now time.Time) {
 }
 
 func (s *Session) patienceFor(text string) time.Duration {
-	if !s.cfg.Semantic {
+	if !s.cfg.Semantic || s.endsTurns() {
 		return 0
 	}
 	return patience(text, s.language)
@@ -228,6 +229,7 @@ func (s *Session) callerSaid(text string, now time.Time) {
 	}
 	if text == "" {
 		s.dropAwaiting()
+		s.declineOwn()
 		if s.stopped != nil {
 			s.set(resumeAlarm, later(s.stopped.stoppedAt.Add(resumeAfter), now))
 		}
@@ -239,11 +241,13 @@ func (s *Session) callerSaid(text string, now time.Time) {
 			s.remembered(text)
 		}
 		s.dropAwaiting()
+		s.declineOwn()
 		return
 	}
 	if s.pickUp(at) && hello(text) && !s.cfg.WaitForCaller { // the greeting answers it
 		s.write(text, at, "speech", language, now)
 		s.dropAwaiting()
+		s.declineOwn()
 		return
 	}
 	if s.stopped != nil && backChannel(text) { // it took the assistant's turn for "go on"
@@ -274,6 +278,8 @@ func (s *Session) userTurn(text string, at time.Time, source, language string, c
 			s.write(text, at, source, language, now)
 			if source != "speech" || !backChannel(text) {
 				s.kept = append(s.kept, text)
+			} else {
+				s.declineOwn()
 			}
 			return
 		}
@@ -303,6 +309,9 @@ func (s *Session) write(text string, at time.Time, source, language string, now 
 	s.switchTo(language, now)
 	s.entries = append(s.entries, Entry{Text: text, At: at})
 	s.emit(now, "turn.user", UserTurn{text, s.language, source})
+	if source != "speech" {
+		s.inform(agent.Message{Role: agent.RoleUser, Text: text})
+	}
 }
 
 // remembered adds what the caller said to what the model knows.
@@ -321,6 +330,7 @@ func (s *Session) switchTo(language string, now time.Time) {
 		if l == language {
 			s.emit(now, "language.switch", LanguageSwitch{s.language, language})
 			s.language = language
+			s.engineSpeaks(language)
 		}
 	}
 }

@@ -68,6 +68,9 @@ type Parts struct {
 	Transcriber, TranscriberFallback NamedTranscriber
 	Thinker, ThinkerFallback         Thinker
 	Synthesizer, SynthesizerFallback NamedSynthesizer
+	// Realtime, if not nil, hears, answers and, unless its answers are text, speaks in their place. They stand in where it cannot:
+	// Thinker and Transcriber when it is gone for good, SynthesizerFallback for words of our own.
+	Realtime *Talker
 
 	// Observe sees every event in order, on the session's goroutine: it must not block.
 	Observe func(Event)
@@ -137,6 +140,7 @@ type Report struct {
 	Spoke    bool            // the caller ever made a sound or pressed a key
 	Answered string          // human, machine or unknown picked up; empty when nobody asked
 	Language string          // the language spoken last
+	Usage    []VendorUsage   // what vendors counted
 }
 
 // Reason is why a conversation ended, in the words of a call's ended_reason. It is the cause to cancel a session with.

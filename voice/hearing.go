@@ -32,6 +32,8 @@ type hearing struct {
 	words    []string  // final transcripts of this turn
 	partial  string
 	language string // as recognised
+
+	announced bool // a realtime engine hears speech that the line's detector does not
 }
 
 // listen opens a transcriber and makes it the one that hears the caller, beginning with the utterance in progress if

@@ -84,6 +84,7 @@ var happenings = []happening{
 	soundReady{}, soundBegan{}, soundMade{},
 	thoughtCame{}, thoughtsOver{},
 	textTyped{}, hintGiven{}, keysSent{},
+	connected{}, connectionLost{}, engineTold{}, toolsUsed{},
 }
 
 func (wordsCame) name() string         { return "words came" }
@@ -99,7 +100,7 @@ func (hintGiven) name() string         { return "hint given" }
 func (keysSent) name() string          { return "keys sent" }
 
 func (h textTyped) take(s *Session, now time.Time) { s.typed(h.Text, now) }
-func (h hintGiven) take(s *Session, _ time.Time)   { s.notes = append(s.notes, h.Text) }
+func (h hintGiven) take(s *Session, _ time.Time)   { s.remark(h.Text) }
 func (h keysSent) take(s *Session, now time.Time)  { s.emit(now, "dtmf.out", KeysSent{h.Keys}) }
 func (h toneCame) take(s *Session, now time.Time)  { s.whoBeeps(h.Tone, now) }
 

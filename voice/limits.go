@@ -52,7 +52,7 @@ func (s *Session) reengage(now time.Time) {
 func (s *Session) nearlyOver(now time.Time) {
 	const closing = "The call ends in a few seconds because it has reached its longest duration. Close the conversation politely now."
 	s.emit(now, "limit", Limit{"max_duration"})
-	s.notes = append(s.notes, closing)
+	s.remark(closing)
 	if s.turn == nil && s.stopped == nil && s.greeted && !s.hearing.open && !s.hearing.awaiting {
 		t := s.begin(noticeTurn)
 		s.owe(t, now)

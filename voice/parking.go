@@ -73,6 +73,7 @@ func (s *Session) closeEars() {
 	if h.stop != nil {
 		h.stop()
 	}
+	s.disconnect()
 	h.transcriber++
 	h.reader.tell(order{kind: dismiss, transcriber: h.transcriber})
 	h.open, h.awaiting, h.unheard, h.words, h.partial, h.language = false, false, false, nil, "", ""
@@ -142,7 +143,7 @@ func (s *Session) unpark(now time.Time) {
 		return
 	}
 	s.deaf = false
-	s.listen(s.parts.Transcriber, false)
+	s.openEars()
 	s.resetQuiet(now)
 	if s.hearing.speaking {
 		s.speechStarts(now)

@@ -25,6 +25,9 @@ func (h soundBegan) take(s *Session, now time.Time) {
 		return
 	}
 	l.start = start
+	if t.ahead && t.awaiting {
+		s.stands(t)
+	}
 	if t.entry < 0 {
 		t.entry, t.soundAt = len(s.entries), at
 		if t.kind == greetingTurn && s.greetingAt.IsZero() {

@@ -41,6 +41,7 @@ type order struct {
 	transcriber  int
 	to           Transcriber
 	replay, keep bool
+	most         time.Duration // of the past that is replayed; 0 = all
 }
 
 type orderKind int
@@ -189,6 +190,9 @@ func (r *reader) follow(o order) {
 		r.id, r.opening, r.keep, r.ended, r.owed = o.transcriber, true, o.keep, false, 0
 		if o.replay {
 			r.owed = len(r.past)
+			if o.most > 0 {
+				r.owed = min(r.owed, r.samples(o.most))
+			}
 		}
 	case dismiss:
 		r.drop()

@@ -69,6 +69,52 @@ func TestCalls(t *testing.T) {
 	}
 }
 
+// A call is the same in every mode, as far as it means the same there.
+//
+// Contract: 4.2
+func TestModes(t *testing.T) {
+	files, _ := filepath.Glob("testdata/*.call")
+	for _, mode := range []string{"multimodal", "dualplex"} {
+		for _, file := range files {
+			name := strings.TrimSuffix(filepath.Base(file), ".call")
+			if slices.Contains(strings.Fields(pipelineOnly[name]), mode) {
+				continue
+			}
+			t.Run(mode+"/"+name, func(t *testing.T) {
+				raw, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				head, want, _ := strings.Cut(string(raw), "---\n")
+				synctest.Test(t, func(t *testing.T) {
+					w := parse(t, head)
+					w.mode = mode
+					want := requests.ReplaceAllString(want, "")
+					if got := requests.ReplaceAllString(w.run(t), ""); got != want {
+						t.Errorf("got\n%s\nwant\n%s", got, want)
+					}
+					for _, e := range w.seen {
+						if strings.Contains(e, " stt.request ") || mode == "multimodal" && strings.Contains(e, " tts.request ") {
+							t.Errorf("in %s: %s", mode, e)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// requests are what the engines of a pipeline are asked.
+var requests = regexp.MustCompile(`(?m)^(asked |.* (stt|tts)\.request ).*\n`)
+
+// pipelineOnly are the calls that mean something else in a mode, because an engine of the pipeline fails in them, or a field works in
+// that one alone.
+var pipelineOnly = map[string]string{
+	"filler": "multimodal", "failing-llm": "multimodal dualplex", "failing-stt": "multimodal dualplex",
+	"own-end": "multimodal dualplex", "own-end-missing": "multimodal dualplex", "stall-llm": "multimodal", "parked-funds": "multimodal", "stall-llm-fallback": "multimodal dualplex", "stall-stt": "multimodal dualplex",
+	"stall-tts": "multimodal", "stall-tts-alone": "multimodal", "stall-tts-middle": "multimodal", "tool": "multimodal", // there a tool is called once the words before it are sound
+}
+
 // Finding out who picked up a call that we placed takes nothing from a person: every conversation is the same to the
 // moment as one in which nobody is to be found out (contract 4.2, 5.2).
 func TestPeopleNoticeNothing(t *testing.T) {
@@ -124,6 +170,7 @@ type world struct {
 
 	tape   []taped
 	clock  sync.Mutex
+	mode   string                  // "multimodal", "dualplex"; empty = pipeline
 	played map[time.Duration]int64 // at the moments somebody asked
 	seen   []string                // every event, hidden ones too
 	report Report
@@ -353,6 +400,9 @@ func (w *world) run(t *testing.T) string {
 	if w.says[1] != nil {
 		parts.SynthesizerFallback = NamedSynthesizer{Synthesizer: w.says[1], Provider: "two"}
 	}
+	if w.mode != "" {
+		parts.Realtime = (&scripted{w: w, text: w.mode == "dualplex"}).talker()
+	}
 	w.session = New(w.cfg, meter{w.media, w}, parts)
 	w.session.trace = func(at time.Time, what any) { w.tape = append(w.tape, taped{at.Sub(w.began), what}) }
 	over := make(chan struct{})
@@ -417,7 +467,8 @@ func stamp(l string) float64 {
 	return n
 }
 
-var hidden = map[string]bool{"audio.denoise": true, "stt.request": true, "tts.request": true, "audio.first_out": true, "partial": true}
+var hidden = map[string]bool{"audio.denoise": true, "stt.request": true, "tts.request": true, "audio.first_out": true, "partial": true,
+	"realtime.session": true}
 
 func (w *world) observe(e Event) {
 	w.seen = append(w.seen, seen(e, w.began))

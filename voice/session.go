@@ -31,6 +31,7 @@ type Session struct {
 	hearing  hearing
 	speaking speaking
 	answering
+	realtime *realtime // nil = the three of them
 
 	ctx    context.Context
 	began  time.Time
@@ -127,7 +128,7 @@ func (s *Session) start() {
 	s.wg.Loop(s.ctx, "reader of the line", s.hearing.reader.run)
 	s.ambience()
 	s.emit(s.began, "audio.denoise", Denoise{}) // nothing on the way suppresses noise
-	s.listen(s.parts.Transcriber, false)
+	s.employ(false)
 	if s.cfg.MaxDuration > 0 {
 		s.set(durationAlarm, s.began.Add(s.cfg.MaxDuration))
 		s.set(noticeAlarm, s.began.Add(s.cfg.MaxDuration-noticeBefore))
@@ -197,12 +198,13 @@ func (s *Session) close() {
 	s.remembered(s.kept...)
 	s.lastWords()
 	s.concludeWho(now)
+	s.account(now)
 }
 
 // sum fills in the report.
 func (s *Session) sum() {
 	s.report.Reason, s.report.Began, s.report.Entries = s.over, s.began, s.transcript()
-	s.report.History, s.report.Language = s.history, s.language
+	s.report.History, s.report.Language = s.memory(), s.language
 }
 
 // transcript leaves out turns of which nothing was heard.
@@ -258,4 +260,5 @@ func (s *Session) fail(stage string, err error) {
 }
 
 // lost says which engine failed where its own words are not for customers.
-var lost = map[string]string{"stt": "The transcriber failed.", "llm": "The model failed.", "tts": "The synthesizer failed."}
+var lost = map[string]string{"stt": "The transcriber failed.", "llm": "The model failed.", "tts": "The synthesizer failed.",
+	"realtime": "The realtime engine failed."}

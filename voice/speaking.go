@@ -16,6 +16,10 @@ type line struct {
 	done   bool // everything of it is queued, or it was given up
 	making [2]context.CancelFunc
 	tried  int
+	item   *item   // of a realtime engine's answer
+	sound  *stream // that came with it
+	sounds chan *stream
+	told   bool  // the engine knows what was heard of it
 	maker  int   // whose sound is played; -1 = none yet
 	start  int64 // position of its first sample; -1 = none queued
 	end    int64 // behind its last one; -1 = not known yet
@@ -91,8 +95,13 @@ func (s *Session) say(t *turn, text string) {
 }
 
 func (s *Session) makeEverywhere(t *turn, l *line) {
-	s.makeSound(t, l)
-	if s.parts.SynthesizerFallback.Synthesizer != nil {
+	second := s.parts.SynthesizerFallback.Synthesizer != nil
+	if l.aside && second && s.speaksItself() {
+		l.tried = 1 // the engine's own voice is what is waited for
+	} else {
+		s.makeSound(t, l)
+	}
+	if second {
 		s.makeSound(t, l)
 	}
 }
@@ -124,9 +133,13 @@ func (s *Session) makeSound(t *turn, l *line) {
 	if m.Voice != "" {
 		sp.Voice = m.Voice
 	}
-	s.emit(time.Now(), "tts.request", SpeechRequest{m.Provider, sp.Voice, sp.Speed, sp.Stability, sp.Similarity, sp.Emotion, sp.Text})
 	ctx, cancel := context.WithCancel(t.ctx)
 	l.making[src] = cancel
+	if src == 0 && s.speaksItself() {
+		m, l.making[src] = s.engineSays(t, l), func() { cancel(); s.unsay(l) }
+	} else {
+		s.emit(time.Now(), "tts.request", SpeechRequest{m.Provider, sp.Voice, sp.Speed, sp.Stability, sp.Similarity, sp.Emotion, sp.Text})
+	}
 	u := utterance{s: s, ctx: ctx, turn: t.id, line: l.id, source: src, granted: make(chan struct{}), end: -1}
 	s.wg.Go("synthesizer", func() {
 		err := safe.Do("synthesizer", func() error { return u.speak(m, sp) })

@@ -18,11 +18,13 @@ func (s *Session) interrupt(now time.Time) {
 	s.off(gateAlarm, fillerAlarm, fallbackAlarm, holdingAlarm, giveUpAlarm)
 	if t.tools > 0 { // a tool's work is not broken off
 		t.hush(played, s.pace())
+		s.confess(t)
 		t.muted = true
 		return
 	}
 	t.cancel()
 	t.hush(played, s.pace())
+	s.confess(t)
 	t.stoppedAt = now
 	s.turn, s.stopped = nil, t
 	if t.kind == greetingTurn {
@@ -69,6 +71,7 @@ func (s *Session) resume(now time.Time) {
 	}
 	s.stopped = nil
 	s.off(resumeAlarm)
+	s.declineOwn()
 	t := s.begin(old.kind)
 	t.lines, t.next, t.entry, t.exchange, t.mark = old.lines, len(old.lines), old.entry, old.exchange, old.mark
 	s.owe(t, now)
@@ -80,7 +83,7 @@ func (s *Session) resume(now time.Time) {
 	q := Thinking{Purpose: agent.PurposeTurn, History: append([]agent.Message{}, old.exchange...)}
 	if said = join(said, rest); said != "" {
 		q.History = append(q.History, agent.Message{Role: agent.RoleAssistant, Text: said})
-		q.Instruction = "You were cut off by a noise. Go on exactly where you stopped, without repeating anything."
+		q.Instruction = cutOffByNoise
 	}
 	s.think(t, q)
 }

@@ -15,6 +15,7 @@ type Successor struct {
 
 // succeed changes who the assistant is, between two turns.
 func (s *Session) succeed(x *Successor, now time.Time) {
+	s.account(now)
 	c, p := x.Config, x.Parts
 	c.MaxDuration, c.Funds, c.Answering = s.cfg.MaxDuration, s.cfg.Funds, s.cfg.Answering
 	p.Observe, p.Ended, p.Log = s.parts.Observe, s.parts.Ended, s.parts.Log
@@ -24,9 +25,9 @@ func (s *Session) succeed(x *Successor, now time.Time) {
 	}
 	s.speaking.pace, s.failed, s.keypad = 0, 0, ""
 	s.off(keypadAlarm)
-	s.listen(s.parts.Transcriber, s.hearing.open)
 	s.remembered(s.kept...)
 	s.kept = nil
+	s.employ(s.hearing.open)
 	if x.Greet && c.Greeting != "" {
 		s.greet()
 		return

@@ -3,6 +3,7 @@ package voice
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"parley/agent"
@@ -11,13 +12,17 @@ import (
 
 // think asks a thinker, the fallback when the first was asked already.
 func (s *Session) think(t *turn, q Thinking) {
+	if s.realtime != nil {
+		s.consult(t, q)
+		return
+	}
 	who, src := s.parts.Thinker, t.tried
 	if src == 1 {
 		who = s.parts.ThinkerFallback
 	}
 	t.tried++
 	t.question = q
-	q.History = append(append([]agent.Message{}, s.history...), q.History...)
+	q.History = append(s.memory(), q.History...)
 	q.Notes, q.Language = append([]string{}, s.notes...), s.language
 	ctx, cancel := context.WithCancel(t.ctx)
 	t.thinking[src] = cancel
@@ -35,17 +40,30 @@ func (s *Session) pull(ctx context.Context, turn, src int, who Thinker, q Thinki
 		if err != nil {
 			return err
 		}
-		agreed := make(chan struct{})
-		if !s.post(ctx, thoughtCame{turn, src, th, agreed}) {
-			return ctx.Err()
-		}
-		select {
-		case <-agreed:
-		case <-ctx.Done():
+		if !s.agree(ctx, turn, src, th) {
 			return ctx.Err()
 		}
 	}
 	return ctx.Err()
+}
+
+// agree puts a step of an answer to the owner and waits until it was taken; false when the turn is over.
+func (s *Session) agree(ctx context.Context, turn, src int, th Thought) bool {
+	agreed := make(chan struct{})
+	if !s.post(ctx, thoughtCame{turn, src, th, agreed}) {
+		return false
+	}
+	select {
+	case <-agreed:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// memory is what was said and done so far, for a model.
+func (s *Session) memory() []agent.Message {
+	return slices.DeleteFunc(slices.Clone(s.history), func(m agent.Message) bool { return m.Text == "" && len(m.Calls) == 0 })
 }
 
 // take takes one step of an answer. The first engine with something to say or do is the one that goes on.
@@ -112,6 +130,7 @@ func (s *Session) toolStep(t *turn, e *agent.Event) {
 		agent.Message{Role: agent.RoleAssistant, Calls: []agent.ToolCall{{ID: id, Name: t.call.Name, Arguments: t.call.Arguments}}},
 		agent.Message{Role: agent.RoleTool, CallID: id, Text: string(a.Result)})
 	t.call = nil
+	s.giveResult(t, a.Result)
 	if t.muted {
 		s.unmute(t)
 	}

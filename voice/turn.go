@@ -48,6 +48,10 @@ type turn struct {
 	ctx      context.Context
 	cancel   context.CancelFunc
 	awaiting bool // for the caller's words
+	ahead    bool // a realtime engine answers before they are there
+	waits    bool // for an answer that it gives of its own accord
+	rounds   int  // of tools it used
+	calling  []string
 
 	thinking [2]context.CancelFunc // engine and fallback, while they think
 	tried    int                   // how many of them were started
@@ -117,8 +121,10 @@ func (t *turn) complete() bool {
 func (s *Session) begin(k turnKind) *turn {
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.turns++
-	s.turn = &turn{id: s.turns, kind: k, ctx: ctx, cancel: cancel, thinker: -1, entry: -1}
-	return s.turn
+	t := &turn{id: s.turns, kind: k, ctx: ctx, thinker: -1, entry: -1}
+	t.cancel = func() { s.withdraw(t); cancel() }
+	s.turn = t
+	return t
 }
 
 // greet speaks the initial message.
@@ -148,8 +154,10 @@ func (s *Session) answer(now time.Time) {
 		return
 	}
 	s.greeted = true
-	s.armFiller(t, now)
-	s.think(t, Thinking{Purpose: agent.PurposeTurn})
+	if !t.ahead {
+		s.armFiller(t, now)
+		s.think(t, Thinking{Purpose: agent.PurposeTurn})
+	}
 	s.armGate()
 }
 
@@ -235,6 +243,7 @@ func (s *Session) answerKept(now time.Time) {
 // conclude writes a turn into the record: what was heard of it.
 func (s *Session) conclude(t *turn, played int64) {
 	t.hush(played, s.pace())
+	s.confess(t)
 	s.history = append(s.history, t.exchange...)
 	t.exchange = nil
 	if said := t.spoken(false); said != "" {

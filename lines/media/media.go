@@ -73,6 +73,9 @@ type Config struct {
 	RTCPRemote netip.AddrPort // its a=rtcp: line; unset = port of Remote + 1
 	RTCPMux    bool           // RTCP on the RTP port (RFC 5761)
 	Direction  Direction
+	Crypto     *Crypto // nil = in the clear
+	// Sources are networks that audio is taken from besides where the far end said: a carrier's other machines.
+	Sources []netip.Prefix
 
 	// Timeout is how long the far end may send nothing; 0 = 30 s, negative = for ever. It does not run on hold.
 	Timeout time.Duration

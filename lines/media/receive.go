@@ -2,6 +2,7 @@ package media
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 
 	"parley/audio"
@@ -146,6 +147,11 @@ func (s *Stream) packet(p *pacer, b []byte, from netip.AddrPort, at time.Time) {
 	}
 	in := &s.in
 	h, payload, ok := rtp.Parse(b)
+	if ok && s.cipher != nil && s.cfg.source(from) != refused { // only what the far end's key protects makes it known
+		if b, ok = s.cipher.open(b); ok {
+			h, payload, ok = rtp.Parse(b)
+		}
+	}
 	if !ok || !s.ours(h, from, at) {
 		s.count.discarded.Add(1)
 		return
@@ -201,6 +207,7 @@ type source uint8
 // The better of two sources is the one that is heard.
 const (
 	refused   source = iota // anybody
+	carrier                 // Config.Sources
 	otherPort               // another port of the signalling peer, behind NAT
 	peerPort                // the signalled port of the signalling peer
 	otherFrom               // another port of the signalled address
@@ -213,12 +220,12 @@ func (c *Config) source(from netip.AddrPort) source {
 		return signalled
 	case addr == c.Remote.Addr():
 		return otherFrom
-	case addr != c.Peer:
-		return refused
-	case from.Port() == c.Remote.Port():
+	case addr == c.Peer && from.Port() == c.Remote.Port():
 		return peerPort
-	case !c.Remote.IsValid() || hidden(c.Remote.Addr()):
+	case addr == c.Peer && (!c.Remote.IsValid() || hidden(c.Remote.Addr())):
 		return otherPort
+	case slices.ContainsFunc(c.Sources, func(p netip.Prefix) bool { return p.Contains(addr) }):
+		return carrier
 	}
 	return refused
 }
@@ -238,7 +245,8 @@ func (s *Stream) refuse(at time.Time) {
 		in.warned = true
 		s.post(lines.Event{Kind: lines.Refused, At: at, Pos: s.out.position})
 	}
-	if in.refused++; in.refused >= nuisance && in.latched && !in.fixed && (in.belief == signalled || at.Sub(in.since) > yieldFor) {
+	sure := in.belief == signalled || in.belief != carrier && at.Sub(in.since) > yieldFor
+	if in.refused++; in.refused >= nuisance && in.latched && !in.fixed && sure {
 		in.fixed = true
 		s.socket.setPeer(in.peer, true)
 	}
@@ -249,8 +257,8 @@ func (s *Stream) latch(h rtp.Header, from netip.AddrPort, belief source, at time
 	in.latched, in.peer, in.belief, in.ssrc = true, from, belief, h.SSRC
 	in.fixed, in.since, in.refused = false, at, 0
 	in.order.Reset()
-	if from.IsValid() {
-		s.socket.setPeer(from, false)
+	if from.IsValid() && (belief != carrier || !s.cfg.Remote.IsValid() || hidden(s.cfg.Remote.Addr())) {
+		s.socket.setPeer(from, false) // but a carrier's machine that only sends wants nothing from us
 		if s.rtcp != nil && from != s.cfg.Remote {
 			s.rtcp.setPeer(netip.AddrPortFrom(from.Addr(), from.Port()+1), false)
 		}

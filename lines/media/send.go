@@ -61,7 +61,7 @@ func (s *Stream) send(p *pacer, now time.Time) {
 		h.Put(p.packet[:])
 		o.header.Sequence++
 		o.begun = true
-		if s.socket.send(p.packet[:rtp.HeaderLen+size]) == nil {
+		if packet := s.cipher.seal(p.packet[:rtp.HeaderLen+size]); packet != nil && s.socket.send(packet) == nil {
 			o.packets++
 			o.octets += uint32(size)
 			s.count.sent.Add(1)
@@ -126,6 +126,9 @@ func (s *Stream) report(p *pacer, now time.Time, bye bool) {
 		s.out.reported = s.out.packets
 	}
 	packet := rtp.AppendReport(p.packet[:0], state, &s.in.reception, p.cname, now, bye)
+	if packet = s.cipher.sealReport(packet); packet == nil {
+		return
+	}
 	s.count.jitter.Store(int64(s.in.reception.Jitter(s.cfg.Codec.Clock())))
 	if s.cfg.RTCPMux {
 		_ = s.socket.send(packet)
@@ -150,6 +153,10 @@ func (s *Stream) hearRTCP(p *pacer, now time.Time) {
 
 func (s *Stream) hearReport(b []byte, from netip.AddrPort, at time.Time) {
 	if !s.in.latched || from.Addr() != s.in.peer.Addr() {
+		return
+	}
+	b, ok := s.cipher.openReport(b)
+	if !ok {
 		return
 	}
 	f, ok := s.in.reception.HearReport(b, s.out.header.SSRC, at)

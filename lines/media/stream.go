@@ -52,6 +52,7 @@ type Stream struct {
 	socket  socket
 	rtcp    socket // nil with RTCPMux and for a transport
 	line    codec
+	cipher  *cipher // nil = in the clear
 	in      receiver
 	out     sender
 	ear     ear
@@ -100,6 +101,9 @@ func (c *Config) check() error {
 		return errors.New("media: Opus without an encoder and a decoder")
 	}
 	c.Remote, c.Peer = netip.AddrPortFrom(c.Remote.Addr().Unmap(), c.Remote.Port()), c.Peer.Unmap()
+	if err := c.Crypto.check(); err != nil {
+		return err
+	}
 	if c.PayloadType == 0 {
 		c.PayloadType = c.Codec.PayloadType()
 	}
@@ -248,15 +252,20 @@ func (s *Stream) Done() <-chan struct{} { return s.over }
 
 // configure applies a new setting. Pacer only, and at the start.
 func (s *Stream) configure(c *Config) error {
+	cipher, err := newCipher(c.Crypto, s.cipher)
+	if err != nil {
+		return err
+	}
 	old := s.cfg
-	s.cfg = c
+	s.cfg, s.cipher = c, cipher
 	if old == nil || old.Codec != c.Codec || old.Encoder != c.Encoder || old.Decoder != c.Decoder {
 		s.line.init(c, s.rate)
 	}
 	if old == nil {
 		return nil
 	}
-	if old.Remote != c.Remote || old.Peer != c.Peer || old.Codec != c.Codec || old.PayloadType != c.PayloadType {
+	if old.Remote != c.Remote || old.Peer != c.Peer || (old.Crypto == nil) != (c.Crypto == nil) ||
+		old.Codec != c.Codec || old.PayloadType != c.PayloadType {
 		s.unlatch()
 	}
 	return nil
@@ -295,7 +304,10 @@ func (s *Stream) reconfigure(now time.Time) {
 		return
 	}
 	wasHeld := !s.cfg.Direction.sends()
-	_ = s.configure(c)
+	if s.configure(c) != nil {
+		s.fail()
+		return
+	}
 	s.in.alive = now
 	if held := !c.Direction.sends(); held != wasHeld {
 		kind := lines.HeldOff

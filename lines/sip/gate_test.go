@@ -54,7 +54,7 @@ func FuzzMessage(f *testing.F) {
 		credentials(req)
 		(&Leg{s: s}).agree(req)
 		if body, ok := sdpBody(req); ok {
-			_, _ = parseSDP(body)
+			_, _ = parseSDP(body, srtpOffered)
 		}
 		_ = newResponse(req, 401, s.auth.tag(req)).String()
 		(&trace{}).add(req, false)

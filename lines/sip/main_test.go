@@ -31,6 +31,9 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
+// loopback is where trunks of tests may be called from.
+var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+
 // patience is how long a test waits for something that should come at once.
 const patience = 10 * time.Second
 

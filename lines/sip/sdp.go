@@ -47,6 +47,7 @@ type description struct {
 	Audio  []payload      // in its order of preference, only codecs known here
 	Events uint8          // payload type of telephone-event at 8000 Hz; 0 = none
 	Dir    direction
+	Crypto *keying     // the first key that can be used; nil = in the clear
 	media  []mediaLine // every m= line in order, for the answer
 	index  int         // which of them is the audio stream
 }
@@ -80,8 +81,8 @@ var static = map[string]string{"0": "pcmu", "8": "pcma", "9": "g722"}
 
 var encodings = map[string]string{"pcmu/8000": "pcmu", "pcma/8000": "pcma", "g722/8000": "g722", "opus/48000/2": "opus"}
 
-// parseSDP reads an offer or an answer. A missing last line end is forgiven.
-func parseSDP(body []byte) (description, error) {
+// parseSDP reads an offer or an answer on a trunk whose Trunk.SRTP is srtp. A missing last line end is forgiven.
+func parseSDP(body []byte, srtp string) (description, error) {
 	var s sdp.SessionDescription
 	if !bytes.HasSuffix(body, []byte("\n")) {
 		body = append(bytes.Clone(body), "\r\n"...)
@@ -92,7 +93,7 @@ func parseSDP(body []byte) (description, error) {
 	d := description{index: -1}
 	for i, m := range s.MediaDescriptions {
 		d.media = append(d.media, mediaLine{m.MediaName.Media, strings.Join(m.MediaName.Protos, "/"), m.MediaName.Formats})
-		if d.index < 0 && usable(m) {
+		if d.index < 0 && usable(m, srtp) {
 			addr, ok := address(&s, m)
 			if !ok {
 				continue
@@ -101,19 +102,15 @@ func parseSDP(body []byte) (description, error) {
 			d.Addr = netip.AddrPortFrom(addr, uint16(m.MediaName.Port.Value))
 			d.Dir = streamDirection(&s, m)
 			d.Audio, d.Events = formats(m)
+			if k := keyings(m); len(k) > 0 && (srtp == srtpOffered || srtp == srtpRequired) {
+				d.Crypto = &k[0]
+			}
 		}
 	}
 	if d.index < 0 {
 		return d, errNoAudio
 	}
 	return d, nil
-}
-
-// usable: plain RTP audio that was not refused with port 0.
-func usable(m *sdp.MediaDescription) bool {
-	protos := strings.Join(m.MediaName.Protos, "/")
-	return m.MediaName.Media == "audio" && m.MediaName.Port.Value > 0 && m.MediaName.Port.Value < 1<<16 &&
-		(protos == "RTP/AVP" || protos == "RTP/AVPF")
 }
 
 func address(s *sdp.SessionDescription, m *sdp.MediaDescription) (netip.Addr, bool) {
@@ -206,8 +203,8 @@ const (
 	opusType   = 107
 )
 
-// offer writes a description with all our codecs in order.
-func offer(o origin, port uint16, codecs []string, dir direction) []byte {
+// offer writes a description with all our codecs in order, and our key for the stream; key nil = in the clear.
+func offer(o origin, port uint16, codecs []string, dir direction, srtp string, key []byte) []byte {
 	types := map[string]uint8{"pcmu": 0, "pcma": 8, "g722": 9, "opus": opusType}
 	var audio []payload
 	for _, c := range codecs {
@@ -217,17 +214,21 @@ func offer(o origin, port uint16, codecs []string, dir direction) []byte {
 	}
 	var b strings.Builder
 	header(&b, o)
-	audioLine(&b, "RTP/AVP", port, audio, eventsType, dir)
+	audioLine(&b, profile(srtp), port, audio, eventsType, dir, offered(key))
 	return []byte(b.String())
 }
 
-// answer writes the answer to d: the chosen codec on its audio stream, every other stream refused.
-func answer(d description, o origin, port uint16, chosen payload, dir direction) []byte {
+// answer writes the answer to d: the chosen codec on its audio stream, with our key if it has one, every other stream refused.
+func answer(d description, o origin, port uint16, chosen payload, dir direction, key []byte) []byte {
 	var b strings.Builder
 	header(&b, o)
 	for i, m := range d.media {
 		if i == d.index {
-			audioLine(&b, m.protos, port, []payload{chosen}, d.Events, dir)
+			var keys []keying
+			if d.Crypto != nil {
+				keys = []keying{{d.Crypto.Tag, d.Crypto.Suite, key}}
+			}
+			audioLine(&b, m.protos, port, []payload{chosen}, d.Events, dir, keys)
 			continue
 		}
 		fmt.Fprintf(&b, "m=%s 0 %s %s\r\n", m.kind, m.protos, strings.Join(m.formats, " "))
@@ -243,7 +244,7 @@ func header(b *strings.Builder, o origin) {
 	fmt.Fprintf(b, "v=0\r\no=- %d %d IN %s %s\r\ns=-\r\nc=IN %s %s\r\nt=0 0\r\n", o.ID, o.Version, family, o.Addr, family, o.Addr)
 }
 
-func audioLine(b *strings.Builder, protos string, port uint16, audio []payload, events uint8, dir direction) {
+func audioLine(b *strings.Builder, protos string, port uint16, audio []payload, events uint8, dir direction, keys []keying) {
 	names := map[string]string{"pcmu": "PCMU/8000", "pcma": "PCMA/8000", "g722": "G722/8000", "opus": "opus/48000/2"}
 	fmt.Fprintf(b, "m=audio %d %s", port, protos)
 	for _, p := range audio {
@@ -258,6 +259,9 @@ func audioLine(b *strings.Builder, protos string, port uint16, audio []payload, 
 	}
 	if events != 0 {
 		fmt.Fprintf(b, "a=rtpmap:%d telephone-event/8000\r\na=fmtp:%d 0-16\r\n", events, events)
+	}
+	for _, k := range keys {
+		b.WriteString(k.line())
 	}
 	fmt.Fprintf(b, "a=ptime:20\r\na=%s\r\n", dir)
 }

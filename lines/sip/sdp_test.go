@@ -43,7 +43,7 @@ func TestParseSDP(t *testing.T) {
 		"empty":             {body: "", broken: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := parseSDP([]byte(c.body))
+			d, err := parseSDP([]byte(c.body), "")
 			if (err != nil) != c.broken {
 				t.Fatalf("err %v", err)
 			}
@@ -56,22 +56,22 @@ func TestParseSDP(t *testing.T) {
 
 func TestHeld(t *testing.T) {
 	for dir, want := range map[string]bool{"": false, "a=sendrecv": false, "a=sendonly": true, "a=recvonly": false, "a=inactive": true} {
-		d, err := parseSDP([]byte(audioOffer + dir + "\r\n"))
+		d, err := parseSDP([]byte(audioOffer+dir+"\r\n"), "")
 		if dir == "" {
-			d, err = parseSDP([]byte(audioOffer))
+			d, err = parseSDP([]byte(audioOffer), "")
 		}
 		if err != nil || d.held() != want {
 			t.Errorf("%q: held %v, %v", dir, d.held(), err)
 		}
 	}
-	d, _ := parseSDP([]byte(strings.ReplaceAll(audioOffer, "c=IN IP4 192.0.2.1", "c=IN IP4 0.0.0.0")))
+	d, _ := parseSDP([]byte(strings.ReplaceAll(audioOffer, "c=IN IP4 192.0.2.1", "c=IN IP4 0.0.0.0")), "")
 	if !d.held() {
 		t.Error("c=0.0.0.0 is hold")
 	}
 }
 
 func TestAnswer(t *testing.T) {
-	d, err := parseSDP([]byte(audioOffer + "m=video 5000 RTP/AVP 99\r\na=rtpmap:99 VP8/90000\r\n"))
+	d, err := parseSDP([]byte(audioOffer+"m=video 5000 RTP/AVP 99\r\na=rtpmap:99 VP8/90000\r\n"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,14 +86,14 @@ func TestAnswer(t *testing.T) {
 	want := text("v=0", "o=- 7 2 IN IP4 198.51.100.4", "s=-", "c=IN IP4 198.51.100.4", "t=0 0",
 		"m=audio 20000 RTP/AVP 0 96", "a=rtpmap:0 PCMU/8000", "a=rtpmap:96 telephone-event/8000", "a=fmtp:96 0-16", "a=ptime:20", "a=recvonly",
 		"m=video 0 RTP/AVP 99")
-	if got := string(answer(d, o, 20000, chosen, sendOnly.answer())); got != want {
+	if got := string(answer(d, o, 20000, chosen, sendOnly.answer(), nil)); got != want {
 		t.Fatalf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
 func TestOfferReadsBack(t *testing.T) {
 	o := origin{ID: 7, Version: 1, Addr: netip.MustParseAddr("2001:db8::1")}
-	d, err := parseSDP(offer(o, 20002, []string{"g722", "opus", "pcma"}, sendRecv))
+	d, err := parseSDP(offer(o, 20002, []string{"g722", "opus", "pcma"}, sendRecv, "", nil), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,8 +107,9 @@ func FuzzSDP(f *testing.F) {
 	f.Add([]byte(audioOffer))
 	f.Add([]byte(strings.ReplaceAll(audioOffer, "\r\n", "\n")))
 	f.Add([]byte(text("v=0", "o=x 1 1 IN IP4 192.0.2.1", "s=x", "t=0 0", "m=audio 4000 RTP/AVP 97", "c=IN IP6 ::1", "a=rtpmap:97 opus/48000/2")))
+	f.Add([]byte(strings.ReplaceAll(audioOffer, "RTP/AVP", "RTP/SAVP") + goodKey))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		d, err := parseSDP(body)
+		d, err := parseSDP(body, srtpOffered)
 		if err != nil {
 			return
 		}
@@ -117,8 +118,8 @@ func FuzzSDP(f *testing.F) {
 			return
 		}
 		o := origin{ID: 1, Version: 1, Addr: netip.MustParseAddr("192.0.2.9")}
-		a, err := parseSDP(answer(d, o, 20000, chosen, d.Dir.answer()))
-		if err != nil || len(a.media) != len(d.media) || a.index != d.index || len(a.Audio) != 1 {
+		a, err := parseSDP(answer(d, o, 20000, chosen, d.Dir.answer(), newKey()), srtpOffered)
+		if err != nil || len(a.media) != len(d.media) || a.index != d.index || len(a.Audio) != 1 || (a.Crypto == nil) != (d.Crypto == nil) {
 			t.Fatalf("answer to %q: %v %+v", body, err, a)
 		}
 	})

@@ -24,6 +24,8 @@ type sound struct {
 	local  []byte      // our last description
 	dir    direction   // ours
 	from   netip.Addr  // where the far end's signalling comes from
+	trunk  Trunk
+	key    []byte // ours; nil = no encryption
 	opus   struct {
 		enc media.Encoder
 		dec media.Decoder
@@ -37,8 +39,12 @@ func (s *Server) newAudio(bind, host netip.Addr, t Trunk) (*sound, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &sound{s: s, port: port, codecs: t.codecs(s.codecs()), picky: len(t.Codecs) > 0, dir: sendRecv,
-		origin: origin{ID: uint64(rand.Int64N(1 << 53)), Addr: host}}, nil
+	a := &sound{s: s, port: port, codecs: t.codecs(s.codecs()), picky: len(t.Codecs) > 0, dir: sendRecv, trunk: t,
+		origin: origin{ID: uint64(rand.Int64N(1 << 53)), Addr: host}}
+	if t.SRTP == srtpOffered || t.SRTP == srtpRequired {
+		a.key = newKey()
+	}
+	return a, nil
 }
 
 // close ends the stream and frees the port.
@@ -59,14 +65,14 @@ func (a *sound) close() {
 func (a *sound) offer() []byte {
 	if a.local == nil {
 		a.origin.Version++
-		a.local = offer(a.origin, uint16(a.port.LocalPort()), a.codecs, sendRecv)
+		a.local = offer(a.origin, uint16(a.port.LocalPort()), a.codecs, sendRecv, a.trunk.SRTP, a.key)
 	}
 	return a.local
 }
 
 // answer reads an offer and describes what we take of it.
 func (a *sound) answer(body []byte) ([]byte, error) {
-	d, err := parseSDP(body)
+	d, err := parseSDP(body, a.trunk.SRTP)
 	if err != nil {
 		return nil, err
 	}
@@ -79,10 +85,10 @@ func (a *sound) answer(body []byte) ([]byte, error) {
 		dir = recvOnly
 	}
 	a.adopt(d, chosen, dir)
-	reply := answer(d, a.origin, uint16(a.port.LocalPort()), chosen, dir)
+	reply := answer(d, a.origin, uint16(a.port.LocalPort()), chosen, dir, a.key)
 	if string(reply) != string(a.local) {
 		a.origin.Version++
-		reply = answer(d, a.origin, uint16(a.port.LocalPort()), chosen, dir)
+		reply = answer(d, a.origin, uint16(a.port.LocalPort()), chosen, dir, a.key)
 	}
 	a.local = reply
 	return reply, nil
@@ -90,12 +96,15 @@ func (a *sound) answer(body []byte) ([]byte, error) {
 
 // accept reads the far end's answer to our offer.
 func (a *sound) accept(body []byte) error {
-	d, err := parseSDP(body)
+	d, err := parseSDP(body, a.trunk.SRTP)
 	if err != nil {
 		return err
 	}
 	if len(d.Audio) == 0 {
 		return errNoCodec
+	}
+	if k := d.Crypto; k != nil && (k.Tag < 1 || k.Tag > len(suites) || suites[k.Tag-1] != k.Suite) {
+		return errNoAudio // not one of those we offered
 	}
 	chosen, err := d.choose([]string{d.Audio[0].Codec}) // the first of an answer is the one it will send
 	if err != nil || !slices.Contains(a.codecs, chosen.Codec) {
@@ -138,7 +147,8 @@ var directions = map[direction]media.Direction{sendRecv: media.SendRecv, sendOnl
 // apply starts the stream, or changes the running one, as negotiated.
 func (a *sound) apply() error {
 	cfg := media.Config{Codec: codecs[a.chosen.Codec], PayloadType: a.chosen.Type, DTMFPayload: a.peer.Events, DTMFClock: 8000,
-		Remote: a.peer.Addr, Peer: a.from, Direction: directions[a.dir], Timeout: a.s.deadAir, OnTimeout: a.onTimeout}
+		Remote: a.peer.Addr, Peer: a.from, Direction: directions[a.dir], Timeout: a.s.deadAir, OnTimeout: a.onTimeout,
+		Crypto: a.crypto(), Sources: a.trunk.MediaFrom}
 	if a.peer.Addr.Addr().IsUnspecified() {
 		cfg.Remote = netip.AddrPort{}
 	}

@@ -38,7 +38,7 @@ func Content(s string) []string {
 		if Stop(w) {
 			continue
 		}
-		if st := Stem(w); !slices.Contains(out, st) {
+		if st := base(w); !slices.Contains(out, st) {
 			out = append(out, st)
 		}
 	}
@@ -47,6 +47,14 @@ func Content(s string) []string {
 
 // Stop reports a word that says nothing about the subject.
 func Stop(w string) bool { return stop[w] }
+
+// base is the stem of a word, of an irregular form that of its regular one.
+func base(w string) string {
+	if b, ok := irregular[w]; ok {
+		w = b
+	}
+	return Stem(w)
+}
 
 // Stem cuts the common English endings, so that opens, opening and opened meet.
 func Stem(w string) string {
@@ -99,7 +107,7 @@ func ascii(w string) bool {
 // Synonyms are the stems that mean about the same as a stem, without itself.
 func Synonyms(stem string) []string { return synonyms[stem] }
 
-// Match says how well a stem is found among others: 1 itself, 0.8 by a synonym, 0 not.
+// Match says how well a stem is found among others: 1 itself, 0.8 by a synonym or a word derived of it, 0 not.
 func Match(stem string, in []string) float64 {
 	if slices.Contains(in, stem) {
 		return 1
@@ -109,8 +117,28 @@ func Match(stem string, in []string) float64 {
 			return 0.8
 		}
 	}
+	for _, s := range in {
+		if derived(stem, s) || derived(s, stem) {
+			return 0.8
+		}
+	}
 	return 0
 }
+
+// derived reports that a word is another one with an ending that makes a noun or adjective of it: driver of drive.
+func derived(word, of string) bool {
+	if len(of) < 4 {
+		return false
+	}
+	end, ok := strings.CutPrefix(word, of)
+	if !ok {
+		end, ok = strings.CutPrefix(word, strings.TrimSuffix(of, "y"))
+		end = strings.TrimPrefix(end, "i")
+	}
+	return ok && endings[end]
+}
+
+var endings = set("er or ing ist al able ible ful less ness y ity ance ence ion ist ship hood ish ive")
 
 // Coverage is the share of the stems of want found in have, 0 to 1. Nothing wanted is nothing covered.
 func Coverage(want, have []string) float64 {

@@ -12,6 +12,7 @@ var stop = set(`a about after again all also am an and any anybody anyone are ar
 	something such sure t tell than thank thanks that thats the their theirs them then there theres these they theyre this those to
 	too under until up us ve very want wanted wants was wasnt we well were what whats which while will with wont would wouldnt
 	yeah yes you youre your yours hello hi hey good day um uh er hm hmm maybe may might much many someone
+	somebody anybody nobody everybody around along
 	think thing things anything everything use uses used using tool function caller callers customer customers user users asks ask asked happen happens happened
 	call calls said says wonder wondering`)
 
@@ -51,10 +52,10 @@ var groups = []string{
 	"train railway rail station",
 	"flight airport plane fly",
 	"taxi cab ride drive",
-	"far distance distant walk near nearby nearest close next",
+	"far distance distant walk near nearby nearest",
 	"arrive arrival checkin check come move",
 	"depart departure checkout leave last out",
-	"lost lose forget forgot missing found",
+	"lost lose forget forgot missing found left",
 	"voucher gift coupon",
 	"valid validity expire expiry run",
 	"language english german french spanish",
@@ -93,6 +94,120 @@ var groups = []string{
 	"insurance insured cover",
 	"gym fitness training",
 	"swim pool",
+
+	// people
+	"child son daughter boy girl toddler infant teenager pupil junior",
+	"child creche nursery kindergarten daycare babysitter childcare",
+	"adult grownup",
+	"parent mother father mum mom dad",
+	"partner wife husband spouse fiance",
+	"grandmother grandfather grandparent senior elderly pensioner old",
+	"brother sister sibling relative family",
+	"beginner novice newcomer new starter first",
+	"member membership join subscribe subscription enrol enroll register signup",
+	"teach teacher tutor instructor coach lesson course class school training learn",
+	"student pupil university college",
+
+	// animals
+	"dog puppy hound labrador poodle terrier",
+	"cat kitten",
+	"horse pony mare",
+	"bird parrot chicken",
+
+	// body and clothes
+	"foot feet shoe boot sandal trainer slipper footwear",
+	"head hat helmet cap",
+	"hand glove finger",
+	"eye glasses lens spectacles optician sight vision",
+	"tooth teeth dental dentist toothache filling",
+	"hair haircut hairdresser cut trim colour dye",
+	"clothes wear clothing dress outfit put uniform blazer jacket coat swimwear swimsuit bikini bathrobe robe",
+	"christmas xmas december",
+	"easter april",
+	"skin face facial cosmetic beauty",
+	"ill fever cough cold flu pain ache hurt sick",
+	"injury injured wound accident hurt",
+	"emergency urgent urgently accident immediately once",
+	"walk wheelchair crutches mobility",
+
+	// food
+	"gluten celiac coeliac wheat flour",
+	"nut peanut hazelnut almond walnut",
+	"allergy allergic intolerant intolerance allergen",
+	"milk dairy lactose cheese",
+	"drink beverage coffee tea water beer wine",
+	"cake pie dessert bake bakery pastry tart",
+	"parcel package packet shipment post",
+	"broken smashed cracked damaged destroyed torn",
+	"bread roll loaf baguette toast",
+	"breakfast roll bread egg",
+	"birthday party celebration celebrate wedding anniversary",
+
+	// money
+	"price euro dollar pound spend money afford worth",
+	"free gratis complimentary costless nothing",
+	"deposit security bond prepayment advance",
+	"card visa mastercard amex",
+	"minimum least lowest smallest",
+	"maximum most highest largest limit",
+	"wallet purse stolen theft steal robbed rob lost",
+	"instalment installment part split",
+	"salary wage income earn",
+	"tax return declaration",
+	"loyalty regular bonus point reward",
+
+	// time
+	"daily every everyday",
+	"hour minute lesson session",
+	"late overdue delay delayed behind",
+	"night overnight evening tonight",
+	"today sameday same",
+	"weekday workday",
+	"annual annually yearly year",
+	"monthly month",
+	"next following upcoming",
+
+	// things done
+	"try trial test sample taster exam exams assessment assess",
+	"quit cancel terminate resign end",
+	"borrow lend loan keep rent hire",
+	"renew extend prolong longer",
+	"bring deliver return",
+	"arrive deliver come get",
+	"photo photograph picture camera film",
+	"tour guide guided show showing visit excursion",
+	"watch see view look spectator",
+	"buy ticket entry entrance admission",
+	"install fit mount set assemble",
+	"clean cleaning wash laundry hygiene",
+	"heat heated heating warm boiler radiator",
+	"noise noisy loud quiet silence",
+	"inform informed notify notification news newsletter update tell",
+	"wait queue waiting",
+	"confirm confirmation confirmed",
+	"damage scratch dent scratched crash",
+	"outage down disruption offline fault failure",
+	"router modem",
+	"restart reboot reset",
+	"document form paper certificate",
+	"contract agreement",
+	"sign signature signed",
+
+	// places and travel
+	"house home flat apartment door",
+	"shuttle bus coach tram transport",
+	"airport plane terminal departure",
+	"tent caravan camper motorhome pitch camp camping campsite",
+	"shop store supermarket kiosk",
+	"outdoor outside outdoors garden terrace",
+	"toilet bathroom restroom wc",
+	"shower bath bathroom",
+	"floor storey level",
+	"office building headquarters premises",
+	"country abroad foreign international worldwide",
+	"novel book magazine literature",
+	"computer machine robot bot",
+	"drive driver driving",
 }
 
 var synonyms = func() map[string][]string {
@@ -100,8 +215,10 @@ var synonyms = func() map[string][]string {
 	for _, g := range groups {
 		var stems []string
 		for _, w := range strings.Fields(g) {
-			if s := Stem(w); !slices.Contains(stems, s) {
-				stems = append(stems, s)
+			for _, s := range []string{Stem(w), base(w)} {
+				if !slices.Contains(stems, s) {
+					stems = append(stems, s)
+				}
 			}
 		}
 		for _, s := range stems {
@@ -111,6 +228,21 @@ var synonyms = func() map[string][]string {
 				}
 			}
 		}
+	}
+	return m
+}()
+
+// irregular forms of common words
+var irregular = func() map[string]string {
+	m := map[string]string{}
+	for pair := range strings.FieldsSeq(`children:child people:person men:man women:woman feet:foot teeth:tooth mice:mouse wives:wife
+		came:come took:take taken:take brought:bring bought:buy sold:sell paid:pay lost:lose broke:break broken:break went:go gone:go sent:send found:find
+		kept:keep stole:steal stolen:steal held:hold began:begin begun:begin wore:wear worn:wear drove:drive driven:drive ate:eat eaten:eat taught:teach
+		met:meet spoke:speak spoken:speak wrote:write written:write gave:give given:give chose:choose chosen:choose hurt:hurt fell:fall fallen:fall
+		forgot:forget forgotten:forget built:build caught:catch grew:grow knew:know made:make ran:run rode:ride sang:sing slept:sleep swam:swim
+		threw:throw understood:understand woke:wake won:win`) {
+		form, word, _ := strings.Cut(pair, ":")
+		m[form] = word
 	}
 	return m
 }()

@@ -26,6 +26,7 @@ func evaluate(r agent.Request, p agent.Parts) string {
 		}
 	}
 	d := newDialog(p, r)
+	d.replay(talk)
 	out := map[string]any{}
 	for name, prop := range schema.Properties {
 		f := agent.Field{Name: name, Type: fieldType(prop.Type), Description: prop.Description}
@@ -54,26 +55,85 @@ func fieldType(t any) string {
 	return "string"
 }
 
-// extract finds one field: in the answer to a question about it, else in anything the customer said.
+// extract finds one field: among what the dialogue noted, in the answer to a question about it, else in anything the customer said.
 func (d *dialog) extract(f agent.Field, talk []agent.Message) any {
 	if len(talk) == 0 {
 		return nil
 	}
 	about := strings.ToLower(f.Name + " " + f.Description)
+	s := d.slotFor(f)
 	switch {
-	case f.Type == "string" && (strings.Contains(about, "summar")):
+	case f.Type == "string" && strings.Contains(about, "summar"):
 		return summary(talk)
 	case f.Type == "bool" && (strings.Contains(about, "goal") || strings.Contains(about, "success") || f.Name == "status"):
 		return reached(talk)
 	}
-	s := d.slotFor(f)
+	if v, ok := d.notedFor(s, f); ok {
+		return v
+	}
 	if v, ok := d.answered(s, f, talk); ok {
 		return v
 	}
-	if f.Type == "bool" {
-		return mentioned(f, talk)
+	switch {
+	case f.Type == "bool":
+		return d.mentioned(f, talk)
+	case s.kind == text && isMatter(f):
+		return matter(talk)
 	}
 	return d.volunteered(s, f, talk)
+}
+
+// notedFor is the value that the dialogue has noted under the field's name, for its kind, or for a question about the same.
+func (d *dialog) notedFor(s slot, f agent.Field) (any, bool) {
+	best, top := value{}, 0.0
+	want := subject(s, f)
+	for _, o := range d.slots {
+		v, ok := d.noted[o.name]
+		if !ok || !fits(v.plain, f.Type) {
+			continue
+		}
+		score := english.Coverage(want, english.Content(o.label+" "+o.question))
+		switch {
+		case o.name == s.name:
+			score = 3
+		case o.kind == s.kind && (s.kind == phone || s.kind == email || s.kind == name):
+			score++
+		case o.kind != s.kind && s.kind != text || o.kind == name || o.kind == phone || o.kind == email:
+			continue
+		case score < 0.5:
+			continue
+		}
+		if score > top {
+			best, top = v, score
+		}
+	}
+	return best.plain, top > 0
+}
+
+func fits(v any, kind string) bool {
+	switch v.(type) {
+	case bool:
+		return kind == "bool"
+	case float64:
+		return kind == "number"
+	}
+	return kind == "string"
+}
+
+// isMatter reports a field that asks what the conversation was about.
+func isMatter(f agent.Field) bool {
+	return pat("reason", "topic", "message", "why", "matter", "concern", "issue", "request", "purpose", "subject", "problem", "what (?:the )?(?:\\w+ )?(?:wants?|wanted|needs?|is about)").in(
+		" " + strings.Join(tokens(f.Name+" "+strings.ReplaceAll(f.Description, "_", " ")), " ") + " ")
+}
+
+// matter is the first thing of substance that the customer said.
+func matter(talk []agent.Message) any {
+	for _, m := range talk {
+		if m.Role == agent.RoleUser && intentOf(m.Text) == none && len(english.Content(m.Text)) > 1 {
+			return strings.TrimSpace(m.Text)
+		}
+	}
+	return nil
 }
 
 // slotFor is the slot a field was asked by: one of the prompt's or of its own making.
@@ -167,23 +227,31 @@ func (d *dialog) volunteered(s slot, f agent.Field, talk []agent.Message) any {
 }
 
 // mentioned is true or false when the customer spoke of it, with or without a negation, else nil.
-func mentioned(f agent.Field, talk []agent.Message) any {
-	want := slices.DeleteFunc(english.Content(f.Description), func(w string) bool { return w == "tru" || w == "fals" || ruleWords[w] })
+func (d *dialog) mentioned(f agent.Field, talk []agent.Message) any {
+	want := slices.DeleteFunc(english.Content(f.Description), func(w string) bool {
+		return w == "tru" || w == "fals" || w == "whether" || w == "patient" || ruleWords[w]
+	})
+	about := " " + strings.Join(tokens(f.Name+" "+strings.ReplaceAll(f.Name, "_", " ")+" "+f.Description), " ") + " "
+	back := pat("call ?backs?", "(?:call|calls|called|ring|rung|phoned|contacted)(?: \\w+)? back", "(?:wants?|wish(?:es)?|like) (?:a|to be) (?:call|called|contacted|phoned)").in(about)
 	var found any
 	for _, m := range talk {
-		if m.Role != agent.RoleUser || english.Coverage(want, english.Content(m.Text)) < 0.5 {
+		if m.Role != agent.RoleUser {
 			continue
 		}
-		negated := false
-		for _, w := range tokens(m.Text) {
-			switch w {
-			case "not", "no", "dont", "never", "cannot", "cant", "wont", "isnt", "without":
-				negated = true
-			}
+		if back && (intentOf(m.Text) == callback || digitsIn(m.Text) != "" && d.gaveNumber()) {
+			found = true
 		}
-		found = !negated
+		if english.Coverage(want, english.Content(m.Text)) < 0.5 {
+			continue
+		}
+		found = !refusal.in(" " + strings.Join(tokens(m.Text), " ") + " ")
 	}
 	return found
+}
+
+// gaveNumber reports that a number was noted, as it is for a call-back.
+func (d *dialog) gaveNumber() bool {
+	return slices.ContainsFunc(d.slots, func(s slot) bool { _, ok := d.noted[s.name]; return ok && s.kind == phone })
 }
 
 // reached says whether the conversation did what it was for: something was answered or noted, and it did not end in not knowing.

@@ -10,32 +10,30 @@ import (
 )
 
 // excerpt is the part of the passages that answers a question: up to two neighbouring sentences of the best one.
-func excerpt(asked string, passages []agent.Passage) (string, bool) {
-	want := english.Content(asked)
-	best, score := "", 0.0
+func excerpt(asked string, passages []agent.Passage, before []string) (string, bool) {
+	f, ok := nearestFact(asked, factsOf(passages), before)
+	return f.text, ok
+}
+
+// factsOf are the sentences of passages, each with the one that leans back on it.
+func factsOf(passages []agent.Passage) (out []fact) {
 	for rank, p := range passages {
-		around := english.Content(p.Document + " " + p.Text)
-		sentences := sentencesOf(p.Text)
-		for i, s := range sentences {
-			have := english.Content(s)
-			sum := english.Coverage(want, have) + 0.4*english.Coverage(want, around) - 0.02*float64(rank) - 0.05*boolFloat(strings.HasSuffix(s, "?"))
-			if sum <= score {
+		list := sentencesOf(p.Text)
+		for i, s := range list {
+			if i+1 < len(list) && (strings.HasSuffix(s, "?") || len(s) < 40 || leansBack.MatchString(list[i+1])) {
+				f := newFact(s+" "+list[i+1], p.Document, rank)
+				f.asked = english.Content(s)
+				out = append(out, f)
 				continue
 			}
-			best, score = s, sum
-			if i+1 < len(sentences) && (strings.HasSuffix(s, "?") || len(s) < 40 || leansBack.MatchString(sentences[i+1])) {
-				best += " " + sentences[i+1]
-			}
+			out = append(out, newFact(s, p.Document, rank))
 		}
 	}
-	return best, score >= threshold
+	return out
 }
 
 // leansBack begins a sentence that means little without the one before it.
 var leansBack = regexp.MustCompile(`^(After that|Otherwise|Then|It|They|This|That|These|Those|If not|However|But|Later)\b`)
-
-// threshold of excerpt: half of the words asked for stand in the sentence itself, or a third there and the rest around it.
-const threshold = 0.55
 
 func sentencesOf(text string) []string {
 	var split sentences.Splitter
@@ -46,18 +44,4 @@ func sentencesOf(text string) []string {
 		}
 	}
 	return out
-}
-
-// answer finds the question of the FAQ that means the same. Of those that fit about alike, the one whose answer has more of
-// the words asked for is meant.
-func (p plan) answer(said string) (string, bool) {
-	have := english.Content(said)
-	best, score := "", 0.0
-	for _, f := range p.faq {
-		s := 0.5*english.Coverage(have, f.stems) + 0.5*english.Coverage(f.stems, have) + 0.2*english.Coverage(have, f.all)
-		if s > score {
-			best, score = f.answer, s
-		}
-	}
-	return best, score >= 0.6
 }

@@ -3,6 +3,7 @@ package responder
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -48,6 +49,8 @@ func kindOf(label, description, jsonType string) kind {
 		return yesno
 	case has("email", "e mail", "mail"):
 		return email
+	case jsonType != "number" && jsonType != "integer" && (isPersonsNumber(label) || isPersonsNumber(description)):
+		return phone
 	case has("phone", "telephone", "mobile", "phone number", "callback number"):
 		return phone
 	case jsonType == "number" || jsonType == "integer":
@@ -58,13 +61,21 @@ func kindOf(label, description, jsonType string) kind {
 		return clock
 	case jsonType != "string" && has("how many", "how old", "number of", "amount", "quantity", "count", "guests", "party size", "age"):
 		return number
-	case isPersonName(label) || has("your name", "full name", "first name", "last name", "name of the customer", "name of the caller",
+	case isPersonName(label) || isPersonName(description) || has("your name", "full name", "first name", "last name", "name of the customer", "name of the caller",
 		"customers name", "callers name"):
 		return name
 	case has("yes or no"):
 		return yesno
 	}
 	return text
+}
+
+// isPersonsNumber tells "number of the caller" from "number of guests" and "order number".
+func isPersonsNumber(label string) bool {
+	toks := english.Tokens(label)
+	return slices.Contains(toks, "number") && !slices.ContainsFunc(toks, func(w string) bool {
+		return w != "number" && w != "callback" && w != "contact" && w != "call" && w != "back" && w != "reach" && (!personWords[w] || w == "booking" || w == "customer" && toks[len(toks)-1] == "number")
+	})
 }
 
 // isPersonName tells "customer name" from "company name".
@@ -80,7 +91,7 @@ func isPersonName(label string) bool {
 	return found
 }
 
-var personWords = wordSet("full first last your customer caller contact user guest booking family lead patient person of the")
+var personWords = wordSet("full first last your customer caller contact user guest booking family lead patient person child pupil student client of the")
 
 // parse reads said by the grammar k; bare says that it answers a question for just this, so a lone word will do.
 func parse(k kind, said string, options []string, now time.Time, bare bool) (value, bool) {
@@ -106,7 +117,7 @@ func parse(k kind, said string, options []string, now time.Time, bare bool) (val
 			return value{m, m}, true
 		}
 	case yesno:
-		switch intentOf(said) {
+		switch polarity(said) {
 		case yes:
 			return value{true, "yes"}, true
 		case no:
@@ -197,48 +208,6 @@ var (
 	spaced   = regexp.MustCompile(`\b(\d{1,2}) (\d{2})\b`)
 )
 
-// parsePhone reads a number of at least six digits, in figures or spoken one by one ("plus four nine double one").
-func parsePhone(said string) (string, bool) {
-	var b strings.Builder
-	times := 1
-	for _, w := range strings.FieldsFunc(strings.ToLower(said),
-		func(r rune) bool { return unicode.IsSpace(r) || r == ',' || r == '-' || r == '.' }) {
-		w = strings.Trim(w, "()?!/")
-		switch {
-		case w == "plus":
-			b.WriteByte('+')
-		case w == "double":
-			times = 2
-			continue
-		case w == "triple":
-			times = 3
-			continue
-		case isDigits(strings.TrimPrefix(w, "+")):
-			b.WriteString(w)
-		default:
-			u, ok := units[w]
-			t, isTen := tens[w]
-			if isTen {
-				u, ok = t, true
-			}
-			if ok {
-				b.WriteString(strings.Repeat(strconv.Itoa(int(u)), times))
-			}
-		}
-		times = 1
-	}
-	p := b.String()
-	if i := strings.LastIndexByte(p, '+'); i > 0 {
-		p = p[i:]
-	}
-	n := len(strings.TrimPrefix(p, "+"))
-	return p, n >= 6 && n <= 15
-}
-
-func isDigits(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == ""
-}
-
 var address = regexp.MustCompile(`[a-z0-9._%+-]+@[a-z0-9-]+(\.[a-z0-9-]+)+`)
 
 // parseEmail reads an address, written or spoken ("mia dot lee at example dot com").
@@ -264,10 +233,16 @@ func parseEmail(said string) (string, bool) {
 	return m, m != ""
 }
 
-var introduced = regexp.MustCompile(`(?i)\b(?:my name is|my name's|name is|this is|i am|i'm|im|it's|it is|call me|speaking with)\s+((?:[\p{L}'’-]+\s?){1,3})`)
+// A name follows words that introduce one. After the weak ones, which introduce much else, it takes two words or a capital.
+var (
+	introduced = regexp.MustCompile(`(?i)\b(?:name is|name's|names|call me|speaking with|you can call me)\s+((?:[\p{L}'’-]+\s?){1,3})`)
+	perhaps    = regexp.MustCompile(`(?i)\b(?:this is|here is|i am|i'm|im)\s+((?:[\p{L}'’-]+\s?){1,3})`)
+	leadIn     = regexp.MustCompile(`(?i)^(?:(?:oh|uh|um|well|yes|yeah|sure|okay|ok|so|hi|hello|under|for|and)[,:]?\s+)*(?:(?:it's|its|it is|that's|thats|that is|that would be|that'll be|` +
+		`it would be|i'm|im|i am|this is|make it|put it under|my last name is|his name is|her name is|please)\s+)?`)
+)
 
 var notNames = wordSet(`speaking looking calling interested fine good great sorry here not just going happy trying sure ready okay ok done a an the in on at
-	for about from very so too also still only and but with to yes no`)
+	for about from very so too also still only and but with to yes no afraid having got new sick ill late back double triple`)
 
 func wordSet(list string) map[string]bool {
 	m := map[string]bool{}
@@ -285,20 +260,29 @@ func parseName(said string, bare bool) (string, bool) {
 			return n, true
 		}
 	}
-	f := strings.Fields(said)
-	if !bare || len(f) == 0 || len(f) > 3 || intentOf(said) != none {
+	if m := perhaps.FindStringSubmatch(said); m != nil {
+		n := titled(strings.Fields(m[1]))
+		if n != "" && (bare || strings.Contains(n, " ") || strings.Contains(m[1], n)) {
+			return n, true
+		}
+	}
+	if !bare || intentOf(said) != none {
 		return "", false
 	}
+	f := strings.Fields(leadIn.ReplaceAllString(said, ""))
 	n := titled(f)
-	return n, n != ""
+	return n, n != "" && (len(f) <= 3 || len(strings.Fields(n)) == 2)
 }
 
-// titled is the run of words that can be a name, each with a capital.
+// titled is the run of words that can be a name, each with a capital; common words are none.
 func titled(f []string) string {
 	var out []string
 	for _, w := range f {
 		w = strings.Trim(w, ",.;:!?")
-		if w == "" || notNames[strings.ToLower(w)] || strings.ContainsAny(w, "0123456789") {
+		low := strings.ToLower(w)
+		_, unit := units[low]
+		_, ten := tens[low]
+		if w == "" || notNames[low] || unit || ten || english.Stop(low) || questionWords[low] || strings.ContainsAny(w, "0123456789") {
 			break
 		}
 		r := []rune(w)
@@ -317,10 +301,6 @@ func parseChoice(said string, options []string) (value, bool) {
 		}
 	}
 	return value{best, best}, score >= 0.5
-}
-
-func spell(p string) string {
-	return strings.TrimSpace(strings.ReplaceAll(strings.Join(strings.Split(p, ""), " "), "+", "plus"))
 }
 
 func hasWord(low, w string) bool {

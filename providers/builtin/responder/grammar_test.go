@@ -27,7 +27,7 @@ func TestGrammars(t *testing.T) {
 		{date, "2027-12-24", "2027-12-24"}, {date, "in two weeks", "2027-03-15"}, {date, "in ten days", "2027-03-11"}, {date, "31 february", nil}, {date, "soon", nil},
 		{clock, "7 pm", "19:00"}, {clock, "19:30", "19:30"}, {clock, "half past seven in the evening", "19:30"}, {clock, "quarter to eight", "07:45"}, {clock, "noon", "12:00"}, {clock, "seven thirty pm", "19:30"},
 		{clock, "at eight", "08:00"}, {clock, "eight", "08:00"}, {clock, "twelve a.m.", "00:00"}, {clock, "ten past three", "03:10"}, {clock, "99:99", nil}, {clock, "later", nil},
-		{phone, "+49 170 1234567", "+491701234567"}, {phone, "plus four nine one seven double zero one two three", "+491700123"}, {phone, "030/123456", nil}, {phone, "(030) 12 34 56", "030123456"}, {phone, "twelve", nil},
+		{phone, "+49 170 1234567", "+491701234567"}, {phone, "plus four nine one seven double zero one two three", "+491700123"}, {phone, "030/123456", "030123456"}, {phone, "oh three oh, double five, eleven twelve", "030551112"}, {phone, "fifty five, twenty, thirteen", "552013"}, {phone, "(030) 12 34 56", "030123456"}, {phone, "twelve", nil},
 		{email, "Mia.Lee@Example.com.", "mia.lee@example.com"}, {email, "it's mia dot lee at example dot com", "mia.lee@example.com"}, {email, "m i a underscore l at my dash site dot co dot uk", "mia_l@my-site.co.uk"}, {email, "mia", nil},
 		{yesno, "yes please", true}, {yesno, "nope", false}, {yesno, "perhaps", nil},
 		{name, "my name is mia lee", "Mia Lee"}, {name, "Jonas", "Jonas"}, {name, "this is Ann-Marie O'Neil speaking", "Ann-Marie O'Neil"}, {name, "I'm looking for a job", nil}, {name, "yes", nil},
@@ -42,7 +42,7 @@ func TestGrammars(t *testing.T) {
 
 func TestIntents(t *testing.T) {
 	for said, want := range map[string]intent{
-		"Goodbye!": goodbye, "ok, that's all, bye": goodbye, "No, that's it.": goodbye, "Can I speak to a human please?": person, "Operator": person,
+		"Goodbye!": goodbye, "ok, that's all, bye": goodbye, "No, that's it.": settled, "I would like to leave a message": message, "can somebody ring me back": callback, "wrong number, sorry": mistaken, "Can I speak to a human please?": person, "Operator": person,
 		"What?": repeat, "sorry, could you repeat that": repeat, "a bit slower please": slower, "": silence, "...": silence, "yes": yes, "Yeah, exactly": yes,
 		"no": no, "that's not right": no, "thanks a lot": thanks, "hi there": hello, "what do you charge?": none, "I need a new bike": none,
 		"Please leave your message after the tone": voicemail,

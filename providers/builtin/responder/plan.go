@@ -8,22 +8,19 @@ import (
 	"parley/english"
 )
 
-// plan is what the prompt says literally: its FAQ, Collect and Steps sections.
+// plan is what the prompt says: its FAQ, Collect and Steps sections, and what its prose is understood to mean.
 type plan struct {
-	faq   []pair
-	slots []slot
-	steps []step
+	facts    []fact // of the FAQ and of prose
+	slots    []slot
+	steps    []step
+	errands  []errand
+	identity string // "I am …", for those who ask
 }
 
-// pair is a question with its answer.
-type pair struct {
-	question, answer string
-	stems            []string // of the question
-	all              []string // and of its answer
-}
-
-func faq(question, answer string) pair {
-	return pair{question, answer, english.Content(question), english.Content(question + " " + answer)}
+func faq(question, answer string) fact {
+	f := newFact(answer, question, 0)
+	f.asked = english.Content(question)
+	return f
 }
 
 // slot is something to find out.
@@ -34,6 +31,8 @@ type slot struct {
 	kind     kind
 	options  []string
 	required bool
+	after    string // asked only when the slot of this name was answered
+	onNo     bool   // … with no, else with yes
 }
 
 // step is one thing to do in order.
@@ -55,6 +54,7 @@ var (
 // ends at the next heading, or where prose follows a blank line.
 func parsePlan(prompt string) plan {
 	var p plan
+	var prose strings.Builder
 	section, asked, gap, items := "", "", false, 0
 	for line := range strings.SplitSeq(prompt, "\n") {
 		if m := sectionHead.FindStringSubmatch(line); m != nil && (m[2] == "" || strings.Contains(line, ":")) {
@@ -80,10 +80,35 @@ func parsePlan(prompt string) plan {
 			p.addSlots(item)
 		case "steps":
 			p.steps = append(p.steps, parseStep(item))
+		default:
+			proseLine(&prose, line)
+		}
+	}
+	p.readProse(prose.String())
+	if len(p.slots) == 0 {
+		for _, e := range p.errands {
+			if e.when == "" {
+				p.slots = append(p.slots, e.slots...)
+			}
 		}
 	}
 	return p
 }
+
+// proseLine keeps list items and "Opening hours: …" sentences of their own; other lines run on.
+func proseLine(b *strings.Builder, line string) {
+	line = strings.TrimSpace(line)
+	if bullet.MatchString(line) && b.Len() > 0 || labelled.MatchString(line) {
+		b.WriteString("\n\n")
+	}
+	b.WriteString(line)
+	if (bullet.MatchString(line) || labelled.MatchString(line)) && !strings.ContainsAny(line[len(line)-1:], ".!?") {
+		b.WriteString(".")
+	}
+	b.WriteString(" ")
+}
+
+var labelled = regexp.MustCompile(`^[A-Z][\w ]{2,30}: `)
 
 // addFAQ takes one line: "Q: …", "A: …", or a question with its answer behind the question mark.
 func (p *plan) addFAQ(item, asked string) (question_ string) {
@@ -92,23 +117,24 @@ func (p *plan) addFAQ(item, asked string) (question_ string) {
 	}
 	if a, ok := cutPrefixFold(item, "a:"); ok {
 		if asked != "" {
-			p.faq = append(p.faq, faq(asked, a))
+			p.facts = append(p.facts, faq(asked, a))
 		}
 		return ""
 	}
 	if asked == "" {
 		if m := question.FindStringSubmatch(item); m != nil {
-			p.faq = append(p.faq, faq(m[1], m[2]))
+			p.facts = append(p.facts, faq(m[1], m[2]))
 			return ""
 		}
 	}
-	switch n := len(p.faq); {
+	switch n := len(p.facts); {
 	case strings.HasSuffix(item, "?"):
 		return item
 	case asked != "":
-		p.faq = append(p.faq, faq(asked, item))
+		p.facts = append(p.facts, faq(asked, item))
 	case n > 0:
-		p.faq[n-1].answer += " " + item
+		p.facts[n-1].text += " " + item
+		p.facts[n-1].stems = append(p.facts[n-1].stems, english.Content(item)...)
 	}
 	return ""
 }
@@ -165,7 +191,13 @@ func questionFor(s slot, description string) string {
 	}
 	switch s.kind {
 	case name:
-		return "What is your " + s.label + "?"
+		if strings.Contains(s.label, " of ") {
+			return "What is the " + s.label + "?"
+		}
+		if isPersonName(s.label) {
+			return "What is your " + s.label + "?"
+		}
+		return "What is your name?"
 	case email:
 		return "What is your e-mail address?"
 	case phone:

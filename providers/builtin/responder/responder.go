@@ -107,7 +107,7 @@ func newDialog(p agent.Parts, r agent.Request) *dialog {
 	}
 	return &dialog{
 		now: now, prompt: p.Prompt, plan: parsePlan(p.Prompt), tools: toolsOf(r.Tools), wanted: wantedSlots(r.Wanted), passages: p.Passages,
-		filled: map[string]value{}, skipped: map[string]bool{},
+		filled: map[string]value{}, skipped: map[string]bool{}, noted: map[string]value{},
 	}
 }
 
@@ -130,7 +130,7 @@ func isJudgement(f agent.Field) bool {
 	for _, w := range tokens(f.Name + " " + f.Description) {
 		switch w {
 		case "summary", "summarize", "summarise", "status", "sentiment", "mood", "outcome", "score", "rating", "goal", "result", "reason",
-			"intent", "topic", "category", "transcript", "conversation":
+			"intent", "topic", "category", "transcript", "conversation", "message", "why", "wants", "whether":
 			return true
 		}
 	}

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // scene is a dialogue file: the setting, dashes, then the conversation.
 //
 //	prompt lines …
-//	@tool NAME | description | {"parameters"} | {"result"}      @end   @transfer connected   @dtmf
+//	@tool NAME | description | {"parameters"} | {"result"}      @end   @transfer connected   @dtmf   @calendar
 //	@doc NAME | text                                            @prompt-mode
 //	@want name type description                                 @language de
 //	---
@@ -48,7 +48,11 @@ func load(t *testing.T, file string) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, body, ok := strings.Cut(string(raw), "\n---\n")
+	return parse(t, file, string(raw))
+}
+
+func parse(t *testing.T, file, text string) *scene {
+	head, body, ok := strings.Cut(text, "\n---\n")
 	if !ok {
 		t.Fatalf("%s has no --- line", file)
 	}
@@ -76,6 +80,8 @@ func load(t *testing.T, file string) *scene {
 				Description: "Use when the caller asks for a person or the matter needs one."}})
 		case "@dtmf":
 			s.builtIns = append(s.builtIns, toolbox.Tool{Type: "dtmf_input", Spec: &toolbox.DTMFInput{Description: "Use to press keys in an automated phone menu."}})
+		case "@calendar":
+			s.builtIns = append(s.builtIns, toolbox.Tool{Type: "calendar_integration", Spec: &toolbox.CalendarIntegration{Description: "Use when an appointment is wanted."}})
 		case "@doc":
 			s.docs = append(s.docs, agent.Passage{DocumentID: int64(len(s.docs) + 1), Document: part[0], Text: part[1]})
 		case "@prompt-mode":
@@ -108,6 +114,7 @@ func (s *scene) turn(history []agent.Message, instruction string) *agent.Turn {
 		EndCall:    func(context.Context) error { return nil },
 		Transfer:   func(context.Context, *toolbox.CallTransfer, string) (string, error) { return s.transfer, nil },
 		SendDigits: func(context.Context, string) error { return nil },
+		Calendar:   book,
 	}}), s.tools...)
 	switch {
 	case s.inPrompt:
@@ -116,6 +123,16 @@ func (s *scene) turn(history []agent.Message, instruction string) *agent.Turn {
 		t.Functions = append(t.Functions, agent.Search(search))
 	}
 	return t
+}
+
+// book is a calendar with three free slots on every day and room for everybody.
+func book(_ context.Context, _ *toolbox.CalendarIntegration, function string, args map[string]any) (any, error) {
+	if function == "check_availability" {
+		day := args["date_from"].(string)
+		starts := []string{day + "T09:00:00Z", day + "T10:30:00Z", day + "T14:00:00Z"}
+		return map[string]any{"timezone": "UTC", "days": []any{map[string]any{"date": day, "weekday": "Tuesday", "starts": starts}}}, nil
+	}
+	return map[string]any{"status": "booked", "start": args["start"]}, nil
 }
 
 // play runs the conversation and returns it with what the model really answered.

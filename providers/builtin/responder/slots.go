@@ -1,8 +1,12 @@
 package responder
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+
+	"parley/agent"
+	"parley/english"
 )
 
 // use runs a function: at once when what was said holds all it needs, else after asking for the rest.
@@ -19,7 +23,7 @@ func (d *dialog) use(t *tool, said string) {
 		delete(d.filled, s.name)
 		delete(d.skipped, s.name)
 	}
-	d.begin(&task{slots: t.slots, done: func() { d.invoke(t) }}, said)
+	d.begin(&task{tool: t, slots: t.slots, done: func() { d.invoke(t) }}, said)
 }
 
 func (d *dialog) invoke(t *tool) {
@@ -30,6 +34,10 @@ func (d *dialog) invoke(t *tool) {
 		}
 	}
 	d.run(t.name, args, func(result string) {
+		if d.free = freeIn(result); len(d.free) > 0 {
+			d.say(tellFree(d.free))
+			return
+		}
 		d.say(tellResult(result))
 		d.say(anythingElse)
 	})
@@ -37,7 +45,7 @@ func (d *dialog) invoke(t *tool) {
 
 // begin starts to fill the slots of a task, taking what was said already.
 func (d *dialog) begin(t *task, said string) {
-	d.task = t
+	d.task, d.partial, d.pieces = t, "", false
 	d.glean(said, nil)
 	d.next("")
 }
@@ -60,15 +68,29 @@ func (d *dialog) glean(said string, except *slot) {
 		if s.kind == number && d.several(number) || s.kind == yesno {
 			continue
 		}
+		if s.kind == text && d.task.tool == nil {
+			if isMatter(agent.Field{Name: s.label}) && substantial(said) {
+				d.fill(s, value{said, said})
+			}
+			continue
+		}
 		source := said
 		if s.kind == number {
 			source = withoutDates(said)
 		}
 		if v, ok := argument(s, source, d, texts == 1); ok {
-			d.filled[s.name] = v
+			d.fill(s, v)
 		}
 	}
 }
+
+// substantial: a statement that says more than that something is to be booked.
+func substantial(said string) bool {
+	about := slices.DeleteFunc(english.Content(said), func(w string) bool { return light[w] || english.Match(w, booking) > 0 })
+	return !asks(said) && intentOf(said) == none && len(about) > 0
+}
+
+var booking = english.Content("appointment")
 
 func (d *dialog) several(k kind) bool {
 	n := 0
@@ -86,6 +108,7 @@ func (d *dialog) next(before string) {
 	if open := d.missing(t.slots); len(open) > 0 {
 		s := open[0]
 		d.ask, d.tries = &s, 0
+		d.asked(s)
 		t.asked++
 		d.say(before + s.question)
 		return
@@ -102,7 +125,7 @@ func (d *dialog) next(before string) {
 
 // needsReadBack: more than one value was asked for, or one that is easily misheard.
 func (d *dialog) needsReadBack() bool {
-	if d.task.asked == 0 || d.task.confirm {
+	if d.task.confirm {
 		return false
 	}
 	have := 0
@@ -131,17 +154,20 @@ func (d *dialog) readBack() string {
 // answer takes a message that follows one of our questions.
 func (d *dialog) answer(said string, it intent) {
 	s := d.ask
+	if s.kind == phone && d.dictate(*s, said) {
+		return
+	}
 	v, ok := d.understand(*s, said)
 	if t := trigger(d.tools, said); t != nil && !ok && it == none {
 		d.use(t, said)
 		return
 	}
 	if asks(said) && (!ok || s.kind == text || s.kind == name) {
-		d.inform(said, func(a string) { d.say(a); d.say(s.question) }, func() { d.unclear(s) })
+		d.inform(said, func(a string) { d.say(a); d.say(s.question) }, func() { d.say(notKnown); d.say(s.question) })
 		return
 	}
 	if ok && !(s.kind == text && it == no && !s.required) {
-		d.filled[s.name] = v
+		d.fill(*s, v)
 		d.glean(said, s)
 		d.next(acknowledge(*s, v))
 		return
@@ -151,6 +177,10 @@ func (d *dialog) answer(said string, it intent) {
 			d.skip(s)
 			return
 		}
+	}
+	if it == none && d.gained(said, s) {
+		d.next("")
+		return
 	}
 	d.unclear(s)
 }
@@ -162,10 +192,27 @@ func (d *dialog) understand(s slot, said string) (value, bool) {
 			return value{c, spell(c)}, true
 		}
 	}
+	if s.kind == text {
+		said = answerAlone(s, said)
+	}
 	return parse(s.kind, said, s.options, d.now, true)
 }
 
+// answerAlone is a free answer without the words that only lead to it: "she is in 3b", "it's the red one".
+func answerAlone(s slot, said string) string {
+	if m := passOn.FindStringSubmatch(said); m != nil && s.name == messageSlot.name {
+		return m[1]
+	}
+	if m := leadOut.FindStringSubmatch(said); m != nil {
+		return m[1]
+	}
+	return said
+}
+
+var leadOut = regexp.MustCompile(`(?i)^(?:(?:oh|uh|um|well|sure|okay|yes)[,:]? )*(?:it's|it is|its|that's|that is|that would be|(?:he|she|it)(?:'s| is|s) (?:in|at)|for)\s+(\S.*)$`)
+
 func (d *dialog) skip(s *slot) {
+	d.partial = ""
 	d.skipped[s.name] = true
 	d.next("All right. ")
 }
@@ -202,111 +249,4 @@ func acknowledge(s slot, v value) string {
 		return ""
 	}
 	return "Thank you. "
-}
-
-// confirmed takes the answer to a read-back: a yes, a no, or a correction.
-func (d *dialog) confirmed(said string, it intent) {
-	lead, rest := leads(said)
-	switch {
-	case it == yes || it == thanks || lead == yes && rest == "":
-		t := d.task
-		d.task, d.ask = nil, nil
-		t.done()
-		return
-	case d.correct(rest):
-		d.say(d.readBack())
-		return
-	case it == no || lead == no:
-		if s := d.named(rest); s != nil {
-			d.reask(*s)
-			return
-		}
-		if len(d.task.slots) == 1 {
-			d.reask(d.task.slots[0])
-			return
-		}
-		d.say("I am sorry. Which part should I change?")
-		return
-	}
-	if s := d.named(said); s != nil {
-		d.reask(*s)
-		return
-	}
-	if asks(said) {
-		d.inform(said, func(a string) { d.say(a); d.say(d.readBack()) }, func() { d.say(d.readBack()) })
-		return
-	}
-	d.say("Please say yes or no. " + d.readBack())
-}
-
-func (d *dialog) reask(s slot) {
-	delete(d.filled, s.name)
-	d.task.confirm = false
-	d.task.asked++
-	d.ask, d.tries = &s, 0
-	d.say(s.question)
-}
-
-// named finds the slot whose label stands in what was said.
-func (d *dialog) named(said string) *slot {
-	for i, s := range d.task.slots {
-		if clauseHit(s.label, said) {
-			return &d.task.slots[i]
-		}
-	}
-	return nil
-}
-
-// correct changes the one slot whose grammar, or whose label, fits a correction such as "no, the time is eight".
-func (d *dialog) correct(rest string) bool {
-	if strings.TrimSpace(rest) == "" {
-		return false
-	}
-	var fits []slot
-	var values []value
-	for _, s := range d.task.slots {
-		bare := clauseHit(s.label, rest)
-		if s.kind == text && !bare || s.kind == yesno {
-			continue
-		}
-		source := rest
-		if bare {
-			source = afterIs(rest)
-		} else if s.kind == number {
-			source = withoutDates(rest)
-		}
-		v, ok := parse(s.kind, source, s.options, d.now, bare)
-		if !ok || v == d.filled[s.name] {
-			continue
-		}
-		if bare {
-			d.filled[s.name] = v
-			return true
-		}
-		fits, values = append(fits, s), append(values, v)
-	}
-	if len(fits) != 1 {
-		return false
-	}
-	d.filled[fits[0].name] = values[0]
-	return true
-}
-
-func clauseHit(label, said string) bool {
-	have := tokens(said)
-	for _, w := range tokens(label) {
-		if len(w) > 3 && slices.Contains(have, w) {
-			return true
-		}
-	}
-	return false
-}
-
-func afterIs(s string) string {
-	for _, is := range []string{" is ", " to ", " should be ", " was "} {
-		if i := strings.LastIndex(s, is); i >= 0 {
-			s = s[i+len(is):]
-		}
-	}
-	return s
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"parley/agent"
 	"parley/english"
@@ -18,6 +19,16 @@ type tool struct {
 	clauses [][]string // stems of each clause of the description and of the name
 	quoted  []string   // phrases in quotes: their presence is enough
 	slots   []slot
+	words   []string // stems of the description and the name
+}
+
+// custom functions are those whose descriptions say when they are wanted; end_call and the like follow what was meant.
+func (t tool) custom() bool {
+	return t.name != searchTool && t.name != "send_dtmf" && t.name != "end_call" && t.name != "book_appointment" && !isTransfer(t.name)
+}
+
+func (t tool) needsDay() bool {
+	return slices.ContainsFunc(t.slots, func(s slot) bool { return s.kind == date })
 }
 
 var (
@@ -41,9 +52,11 @@ func toolsOf(offered []agent.Tool) []tool {
 		for _, c := range append(clauses.Split(text, -1), strings.ReplaceAll(o.Name, "_", " ")) {
 			stems := slices.DeleteFunc(english.Content(c), func(w string) bool { return ruleWords[w] })
 			if len(stems) > 0 {
-				t.clauses = append(t.clauses, stems)
+				t.clauses, t.words = append(t.clauses, stems), append(t.words, stems...)
 			}
 		}
+		slices.Sort(t.words)
+		t.words = slices.Compact(t.words)
 		out = append(out, t)
 	}
 	return out
@@ -93,7 +106,7 @@ func trigger(tools []tool, said string) *tool {
 	top := 0.0
 	for i := range tools {
 		t := &tools[i]
-		if t.name == searchTool || t.name == "send_dtmf" {
+		if t.name == searchTool || t.name == "send_dtmf" || t.name == "end_call" {
 			continue
 		}
 		score := 0.0
@@ -114,15 +127,15 @@ func trigger(tools []tool, said string) *tool {
 
 // clauseScore is positive when a short clause is met whole or a longer one by half and by two words.
 func clauseScore(clause, have []string) float64 {
-	met := 0
+	met, sum := 0, 0.0
 	for _, w := range clause {
-		if slices.Contains(have, w) {
-			met++
+		if m := english.Match(w, have); m > 0 && (m == 1 || len(clause) > 1) {
+			met, sum = met+1, sum+m
 		}
 	}
-	share := float64(met) / float64(len(clause))
+	share := sum / float64(len(clause))
 	if met == len(clause) && (met > 1 || len(clause[0]) > 3) || met >= 2 && share >= 0.5 {
-		return float64(met) + share
+		return sum + share
 	}
 	return 0
 }
@@ -134,14 +147,18 @@ func isTransfer(name string) bool {
 	return base == "transfer_call" || base == "warm_transfer_call" || base == "transfer_to_assistant"
 }
 
-// transferTool is the function that brings a person, if one is offered.
-func transferTool(tools []tool) *tool {
+// transferTool is the function that brings a person, if one is offered; of several, the one whose description fits best.
+func transferTool(tools []tool, said string) *tool {
+	var best *tool
+	top := -1.0
 	for i := range tools {
 		if isTransfer(tools[i].name) && !strings.HasPrefix(tools[i].name, "transfer_to_assistant") {
-			return &tools[i]
+			if s := english.Coverage(english.Content(said), tools[i].words); s > top {
+				best, top = &tools[i], s
+			}
 		}
 	}
-	return nil
+	return best
 }
 
 func find(tools []tool, name string) *tool {
@@ -154,23 +171,33 @@ func find(tools []tool, name string) *tool {
 }
 
 var (
-	coded     = regexp.MustCompile(`[#\w-]*\d[\w-]*`)
-	preposed  = regexp.MustCompile(`(?i)\b(?:in|for|of|at|to|about|from|named|called|is)\s+((?:[\p{L}\d'’-]+\s?){1,4})[.?!]*$`)
+	preposed  = regexp.MustCompile(`(?i)\b(?:in|for|of|at|about|from|named|called)\s+((?:[\p{L}\d'’-]+\s?){1,4})[.?!]*$`)
 	codeLabel = regexp.MustCompile(`(?i)\b(id|number|code|order|reference|ticket|booking|account|case|customer|tracking|invoice|zip|postal)\b`)
 )
 
-// code is the run of letters and digits in what was said, such as an order number: "4711-A", "99 88 77", "four seven one one".
+// code is the longest run of letters and digits in what was said, such as an order number: "4711-A", "A K 7 7", "four seven one".
 func code(said string) string {
-	if all := coded.FindAllString(said, -1); len(all) > 0 {
-		return strings.TrimPrefix(strings.Join(all, ""), "#")
+	best, run := "", ""
+	keep := func() {
+		if strings.ContainsAny(run, "0123456789") && len(run) > len(best) {
+			best = run
+		}
+		run = ""
 	}
-	var b strings.Builder
-	for _, w := range english.Tokens(said) {
-		if u, ok := units[w]; ok && u < 10 {
-			b.WriteString(placeholders.Text(u))
+	for _, w := range strings.Fields(said) {
+		w = strings.Trim(w, ".,;:!?#")
+		u, unit := units[strings.ToLower(w)]
+		switch {
+		case strings.ContainsAny(w, "0123456789"), len(w) == 1 && w != "a" && w != "i" && w != "I", len(w) <= 4 && w == strings.ToUpper(w) && w != "I" && w != "":
+			run += w
+		case unit && u < 10:
+			run += placeholders.Text(u)
+		default:
+			keep()
 		}
 	}
-	return b.String()
+	keep()
+	return best
 }
 
 // argument finds a value for a slot inside a longer sentence; alone says that no other free text is wanted.
@@ -179,15 +206,15 @@ func argument(s slot, said string, d *dialog, alone bool) (value, bool) {
 		return parse(s.kind, said, s.options, d.now, false)
 	}
 	if codeLabel.MatchString(s.label) {
-		if m := coded.FindString(said); m != "" {
-			m = strings.TrimPrefix(m, "#")
-			return value{m, m}, true
-		}
-		return value{}, false
+		c := code(said)
+		return value{c, c}, c != ""
 	}
 	if alone {
 		if m := preposed.FindStringSubmatch(said); m != nil {
 			t := strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(m[1]), "the "), "a ")
+			if english.Coverage(english.Content(t), d.task.tool.words) > 0 { // what the function is about anyway
+				return value{}, false
+			}
 			return value{t, t}, true
 		}
 	}
@@ -259,4 +286,41 @@ func sentence(s string) string {
 
 func upperFirst(s string) string {
 	return strings.ToUpper(s[:min(1, len(s))]) + s[min(1, len(s)):]
+}
+
+// freeIn are the free appointments in an answer of the calendar.
+func freeIn(result string) (starts []string) {
+	var r struct {
+		Days []struct {
+			Starts []string `json:"starts"`
+		} `json:"days"`
+	}
+	if json.Unmarshal([]byte(result), &r) != nil {
+		return nil
+	}
+	for _, d := range r.Days {
+		starts = append(starts, d.Starts...)
+	}
+	return starts
+}
+
+// clockOf is the time of day of an RFC 3339 moment, as it is written.
+func clockOf(start string) (h, m int, ok bool) {
+	at, err := time.Parse(time.RFC3339, start)
+	return at.Hour(), at.Minute(), err == nil
+}
+
+// tellFree offers up to four appointments of the first free day.
+func tellFree(starts []string) string {
+	var times []string
+	first, err := time.Parse(time.RFC3339, starts[0])
+	if err != nil {
+		return "There are free appointments."
+	}
+	for _, s := range starts {
+		if at, err := time.Parse(time.RFC3339, s); err == nil && at.Format(time.DateOnly) == first.Format(time.DateOnly) && len(times) < 4 {
+			times = append(times, spokenTime(at.Hour(), at.Minute()))
+		}
+	}
+	return "On " + first.Format("Monday, January 2") + " there is " + list(times, "and") + ". Which one would you like?"
 }

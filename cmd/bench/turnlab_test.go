@@ -68,8 +68,13 @@ func (l *lab) answered(t *testing.T, cfg voice.Config, u utterance, noisy bool) 
 	if noisy {
 		c.noise = math.Pow(10, (audio.Level(u.pcm)-15-audio.Level(l.street))/20)
 	}
+	return c.outcome(t, cfg)
+}
+
+// outcome lives through the call and tells what became of the utterance.
+func (c *caller) outcome(t *testing.T, cfg voice.Config) (r outcome) {
 	c.call(t, cfg)
-	end := c.from + u.length()
+	end := c.from + c.said.length()
 	for _, at := range c.heard {
 		if at < end {
 			r.early = true
@@ -101,8 +106,12 @@ type caller struct {
 	*lab
 	said   utterance
 	from   time.Duration // when it begins
-	noise  float64       // share of the street
+	noise  float64       // share of the street, or of what is behind
+	behind []int16       // sound around the caller, from the beginning; nil = the street
+	gaps   []span        // packets are lost in
+	echo   echo          // of what the assistant says
 	answer time.Duration // length of answers
+	voice  []int16       // what they sound like; nil = a tone
 	typed  string        // asked in writing at the beginning; empty = nothing
 
 	began   time.Time
@@ -111,13 +120,48 @@ type caller struct {
 	last    time.Duration   // when it was heard last
 	stopped time.Duration   // when an answer was interrupted; 0 = never
 	taken   int             // words that were recognised in earlier turns
+	sent    []int16         // what the assistant said
+	turns   int             // spoken turns of the caller
+}
+
+// span is a stretch of a call.
+type span struct{ from, to time.Duration }
+
+// echo is what comes back of the assistant's own voice.
+type echo struct {
+	delay  time.Duration
+	factor float64 // of the amplitude; 0 = nothing
+}
+
+// room is how a small room returns a sound: delays in samples and their amplitudes.
+var room = []struct {
+	at     int
+	factor float64
+}{{0, 0.8}, {3, -0.35}, {41, 0.3}, {97, -0.25}, {212, 0.2}, {388, 0.1}}
+
+// of is the echo in sample j of frame i.
+func (e echo) of(sent []int16, i, j int) int32 {
+	sum := 0.0
+	for _, r := range room {
+		if at := i*frame + j - samples(e.delay) - r.at; at >= 0 && at < len(sent) {
+			sum += r.factor * float64(sent[at])
+		}
+	}
+	return int32(e.factor * sum)
+}
+
+func (c *caller) missing(at time.Duration) bool {
+	return slices.ContainsFunc(c.gaps, func(s span) bool { return at >= s.from && at < s.to })
 }
 
 // call lives through the call in virtual time.
 func (c *caller) call(t *testing.T, cfg voice.Config) {
 	pcm := slices.Concat(make([]int16, samples(c.from)), c.said.pcm, make([]int16, samples(after)))
+	if c.behind == nil {
+		c.behind = c.street
+	}
 	for i := range pcm {
-		pcm[i] = audio.Clip(int32(pcm[i]) + int32(c.noise*float64(c.street[i%len(c.street)])))
+		pcm[i] = audio.Clip(int32(pcm[i]) + int32(c.noise*float64(c.behind[i%len(c.behind)])))
 	}
 	synctest.Test(t, func(t *testing.T) {
 		plane, err := media.New(media.Options{PortMin: 40000, PortMax: 40001, Pacers: 1,
@@ -126,7 +170,7 @@ func (c *caller) call(t *testing.T, cfg voice.Config) {
 			t.Fatal(err)
 		}
 		defer plane.Close()
-		line, err := plane.OpenTransport(c, media.Config{})
+		line, err := plane.OpenTransport(c, media.Config{Timeout: -1, Echo: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +178,7 @@ func (c *caller) call(t *testing.T, cfg voice.Config) {
 		cfg.Language, cfg.Speech, cfg.MaxDuration = "en", voice.Speech{Voice: "tone", Speed: 1}, time.Hour
 		e := instant.Engines{Answer: c.answer}
 		session := voice.New(cfg, line, voice.Parts{Transcriber: voice.NamedTranscriber{Open: c.listen, Provider: "script"}, Thinker: c,
-			Synthesizer: voice.NamedSynthesizer{Synthesizer: e, Provider: instant.Provider}, Observe: c.observe, Log: slog.New(slog.DiscardHandler)})
+			Synthesizer: voice.NamedSynthesizer{Synthesizer: c.speaker(e), Provider: instant.Provider}, Observe: c.observe, Log: slog.New(slog.DiscardHandler)})
 		var wg sync.WaitGroup
 		wg.Go(func() { session.Run(t.Context()) })
 		if c.typed != "" {
@@ -152,11 +196,20 @@ func (c *caller) call(t *testing.T, cfg voice.Config) {
 func (c *caller) speak(line *media.Stream, pcm []int16) {
 	packet := make([]byte, rtp.HeaderLen+frame)
 	h := rtp.Header{SSRC: 1}
-	for part := range slices.Chunk(pcm, frame) {
+	for i, part := range slices.Collect(slices.Chunk(pcm, frame)) {
+		time.Sleep(audio.FrameDur)
+		c.mu.Lock()
+		for j := range part {
+			if c.echo.factor > 0 {
+				part[j] = audio.Clip(int32(part[j]) + c.echo.of(c.sent, i, j))
+			}
+		}
+		c.mu.Unlock()
 		audio.EncodeMuLaw(packet[rtp.HeaderLen:rtp.HeaderLen+len(part)], part)
 		h.Put(packet)
-		time.Sleep(audio.FrameDur)
-		line.Receive(packet[:rtp.HeaderLen+len(part)], time.Now())
+		if !c.missing(time.Duration(i) * audio.FrameDur) {
+			line.Receive(packet[:rtp.HeaderLen+len(part)], time.Now())
+		}
 		h.Sequence++
 		h.Timestamp += frame
 	}
@@ -170,11 +223,12 @@ func (c *caller) WriteRTP(packet []byte) error {
 	}
 	pcm := make([]int16, len(payload))
 	audio.DecodeMuLaw(pcm, payload)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sent = append(c.sent, pcm...)
 	if audio.Level(pcm) < -45 {
 		return nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	now := time.Since(c.began)
 	if now-c.last > 200*time.Millisecond {
 		c.heard = append(c.heard, now)
@@ -186,6 +240,31 @@ func (c *caller) WriteRTP(packet []byte) error {
 func (c *caller) observe(e voice.Event) {
 	if e.Type == "barge_in" && c.stopped == 0 {
 		c.stopped = e.At.Sub(c.began)
+	}
+	if u, ok := e.Data.(voice.UserTurn); ok && u.Source == "speech" {
+		c.turns++
+	}
+}
+
+// speaker says answers with the voice, if there is one.
+func (c *caller) speaker(e instant.Engines) voice.Synthesizer {
+	if c.voice == nil {
+		return e
+	}
+	return recorded(c.voice)
+}
+
+// recorded is a voice that says always the same.
+type recorded []int16
+
+// Speak implements voice.Synthesizer.
+func (r recorded) Speak(context.Context, voice.Speech) iter.Seq2[audio.Frame, error] {
+	return func(yield func(audio.Frame, error) bool) {
+		for part := range slices.Chunk(r, frame) {
+			if !yield(audio.Frame{Rate: rate, PCM: part}, nil) {
+				return
+			}
+		}
 	}
 }
 
@@ -215,13 +294,19 @@ type transcriber struct {
 	out  chan voice.Transcript
 	over chan struct{}
 	work sync.WaitGroup
+
+	foreign  int      // samples that were not the caller's
+	misheard []string // words made of them in this turn
 }
 
 // send gives the first n words, without those of earlier turns.
 func (e *transcriber) send(n int, final bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	var text []string
+	text := e.misheard
+	if final {
+		e.misheard = nil
+	}
 	for _, w := range e.said.words[min(e.taken, n):n] {
 		text = append(text, w.text)
 	}
@@ -231,8 +316,24 @@ func (e *transcriber) send(n int, final bool) {
 	e.out <- voice.Transcript{Text: strings.Join(text, " "), Final: final}
 }
 
-// Write implements voice.Transcriber.
-func (e *transcriber) Write([]int16) error { return nil }
+// Write implements voice.Transcriber. It takes sound that is not the caller's for words, one in 400 ms.
+func (e *transcriber) Write(pcm []int16) error {
+	now := time.Since(e.began)
+	if e.echo.factor == 0 || now > e.from && now < e.from+e.said.length()+200*time.Millisecond {
+		return nil
+	}
+	if e.foreign += len(pcm); audio.Level(pcm) < -45 {
+		e.foreign -= len(pcm)
+	}
+	if e.foreign >= samples(400*time.Millisecond) {
+		e.foreign = 0
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.misheard = append(e.misheard, "echo")
+		e.out <- voice.Transcript{Text: strings.Join(e.misheard, " ")}
+	}
+	return nil
+}
 
 // EndTurn implements voice.Transcriber. The words of a turn are complete at its end, however late they would have been.
 func (e *transcriber) EndTurn() error {

@@ -34,11 +34,6 @@ var interrupts = []struct {
 // answer that stops for a sound which asked for nothing. The transcriber makes no mistakes and is 120 ms late.
 func TestTurnTaking(t *testing.T) {
 	lab := newLab(t)
-	print := func(format string, args ...any) {
-		if *all {
-			fmt.Printf(format, args...)
-		}
-	}
 	print("\nEnd of the caller's turn: %d utterances per row, clean and with street noise 15 dB below the voice\n", 2*len(lab.utterances))
 	print("%-10s %8s | %28s | %s\n", "type", "silence", "false cut-offs per 100 turns", "answer after the end")
 	print("%-10s %8s | %8s %9s %9s | %6s %6s\n", "", "", "all", "pauses", "dictation", "p50", "p95")

@@ -95,8 +95,13 @@ var objections = []utterance{
 	{script: "never mind I will call again"},
 }
 
-// spoken is the utterance with its sound: one of our voices, cut to sound and put together with silence. i chooses the voice.
+// spoken is the utterance in one of our voices, which i chooses.
 func (u utterance) spoken(t *testing.T, e *builtin.Engines, i int) utterance {
+	return u.in(t, e, []string{"kal16", "rms", "awb", "slt"}[i%4])
+}
+
+// in is the utterance with its sound in a voice, cut to sound and put together with silence.
+func (u utterance) in(t *testing.T, e *builtin.Engines, name string) utterance {
 	t.Helper()
 	for _, part := range strings.Split(u.script, "{") {
 		pause, text, ok := strings.Cut(part, "}")
@@ -108,7 +113,7 @@ func (u utterance) spoken(t *testing.T, e *builtin.Engines, i int) utterance {
 			t.Fatal(err)
 		}
 		u.pcm = append(u.pcm, make([]int16, rate*silent/1000)...)
-		f, err := e.Render(t.Context(), voice.Speech{Text: strings.TrimSpace(text), Voice: []string{"kal16", "rms", "awb", "slt"}[i%4], Language: "en",
+		f, err := e.Render(t.Context(), voice.Speech{Text: strings.TrimSpace(text), Voice: name, Language: "en",
 			Speed: 1, Stability: 1, Similarity: 1})
 		if err != nil {
 			t.Fatal(err)

@@ -87,6 +87,9 @@ type Config struct {
 	Encoder Encoder
 	Decoder Decoder
 
+	// Echo says that the far end may send our own sound back, as telephones do and browsers do not: it is not heard then.
+	Echo bool
+
 	// NoDetection leaves voice detection off (music on hold, bridged legs that nobody transcribes).
 	NoDetection bool
 }

@@ -324,14 +324,18 @@ func (s *Stream) concealed(p *pacer) []int16 {
 
 // hear passes samples on to the reader, the detector and the other leg of a bridge.
 func (s *Stream) hear(pcm []int16, at time.Time) {
+	other := s.peer.Load()
+	if other != nil {
+		other.put(pcm)
+	} else if s.echo != nil {
+		s.echo.Clean(pcm)
+	}
 	if n := s.hearing.put(pcm); n < len(pcm) {
 		s.count.discarded.Add(1)
 	}
-	if other := s.peer.Load(); other != nil {
-		other.put(pcm)
-		return
+	if other == nil {
+		s.ear.feed(pcm, at)
 	}
-	s.ear.feed(pcm, at)
 }
 
 // strict is a telephone that plays by timestamps, strictBuffer behind the first packet, whatever comes: it tells what came

@@ -33,6 +33,7 @@ func (s *Stream) send(p *pacer, now time.Time) {
 	if !s.cfg.Direction.sends() {
 		o.begun = false
 		s.tapOurs(p, silence[:len(frame)])
+		s.expectEcho(silence[:len(frame)])
 		return
 	}
 	if !o.pressing && len(s.digits) > 0 {
@@ -53,6 +54,7 @@ func (s *Stream) send(p *pacer, now time.Time) {
 		b.mix(frame)
 	}
 	s.tapOurs(p, frame)
+	s.expectEcho(frame)
 	if size == 0 {
 		o.header.PayloadType, o.header.Marker = s.cfg.PayloadType, !o.begun
 		h, size = o.header, s.line.encode(p.packet[rtp.HeaderLen:], frame)
@@ -73,6 +75,13 @@ func (s *Stream) send(p *pacer, now time.Time) {
 func (o *sender) keepTime(skipped int64, step uint32) {
 	o.header.Timestamp += uint32(skipped-o.skipped) * step
 	o.skipped = skipped
+}
+
+// expectEcho tells what may come back soon.
+func (s *Stream) expectEcho(frame []int16) {
+	if s.echo != nil {
+		s.echo.Sent(frame)
+	}
 }
 
 // step is the number of RTP timestamp units in 20 ms.

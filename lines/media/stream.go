@@ -55,6 +55,7 @@ type Stream struct {
 	cipher  *cipher // nil = in the clear
 	in      receiver
 	out     sender
+	echo    *audio.Echo // nil = none is expected
 	ear     ear
 	record  *recorder
 	pending [16]lines.Event
@@ -85,6 +86,10 @@ func newStream(c Config, d func(rate int) audio.Detector) (*Stream, error) {
 	s.speech.init(rate)
 	if d != nil && !c.NoDetection {
 		s.ear.init(d(rate), rate)
+	}
+	if c.Echo {
+		s.echo = new(audio.Echo)
+		s.echo.Init(rate)
 	}
 	s.in.conceal.Init(rate)
 	s.out.header.SSRC = rand.Uint32()

@@ -148,7 +148,7 @@ var directions = map[direction]media.Direction{sendRecv: media.SendRecv, sendOnl
 func (a *sound) apply() error {
 	cfg := media.Config{Codec: codecs[a.chosen.Codec], PayloadType: a.chosen.Type, DTMFPayload: a.peer.Events, DTMFClock: 8000,
 		Remote: a.peer.Addr, Peer: a.from, Direction: directions[a.dir], Timeout: a.s.deadAir, OnTimeout: a.onTimeout,
-		Crypto: a.crypto(), Sources: a.trunk.MediaFrom}
+		Crypto: a.crypto(), Sources: a.trunk.MediaFrom, Echo: true}
 	if a.peer.Addr.Addr().IsUnspecified() {
 		cfg.Remote = netip.AddrPort{}
 	}

@@ -37,6 +37,7 @@ var May = []struct{ Room, Imports string }{
 	{"mind", "foundations accounts agent assistants toolbox tools"},
 	{"calls", "foundations accounts assistants"},
 	{"billing", "foundations accounts assistants calls"},
+	{"payments", "foundations accounts billing numbers"},
 	{"webhooks", "foundations accounts assistants calls"},
 	{"chats", "foundations accounts assistants agent mind toolbox tools"},
 	{"numbers", "foundations accounts"},
@@ -53,15 +54,15 @@ var May = []struct{ Room, Imports string }{
 		"catalog mind numbers toolbox tools webhooks"},
 
 	// Vendors fill roles that the rooms above define.
-	{"providers", "foundations agent catalog knowledge messaging numbers voice"},
-	{"sim", "foundations accounts agent asks assistants catalog lines messaging numbers providers voice wire"},
+	{"providers", "foundations accounts agent catalog knowledge messaging numbers payments voice"},
+	{"sim", "foundations accounts agent asks assistants catalog lines messaging numbers payments providers voice wire"},
 
 	// The surface, and what puts everything together.
 	{"console", "assets"},
 	{"api", "foundations accounts agent asks assistants billing calllog calls campaigns catalog chats console knowledge " +
-		"lines messaging numbers sim switchboard tools webhooks wire"},
+		"lines messaging numbers payments sim switchboard tools webhooks wire"},
 	{"app", "foundations accounts agent api assistants asks billing calendar calllog calls campaigns catalog chats config console " +
-		"knowledge lines messaging mind numbers providers recordings secrets sim switchboard toolbox tools voice webhooks once"},
+		"knowledge lines messaging mind numbers payments providers recordings secrets sim switchboard toolbox tools voice webhooks once"},
 	{"cmd", "foundations accounts app assistants billing catalog chats config console knowledge lines numbers " +
 		"providers secrets sim switchboard voice wire"},
 	{"", ""},

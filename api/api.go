@@ -28,6 +28,7 @@ import (
 	"parley/messaging"
 	"parley/numbers"
 	"parley/once"
+	"parley/payments"
 	"parley/sim"
 	"parley/ssrf"
 	"parley/switchboard"
@@ -64,6 +65,7 @@ type Deps struct {
 	Live            *events.Hub
 	Campaigns       *campaigns.Campaigns
 	Messaging       *messaging.Messaging
+	Payments        *payments.Payments
 	Callbacks       map[string]http.Handler // of vendors, by the name in /hooks/{name}
 	Jobs            *jobs.Runner
 	Sim             *sim.Sim                                           // nil = the simulator is off

@@ -220,6 +220,9 @@ var (
 )
 
 var races = []race{
+	{name: "automatic top-up", make: func(*apitest.Server) string { return "" }, a: `PUT /user/billing/auto-topup {"below":1#}`,
+		b:    `PUT /user/billing/auto-topup {"amount":1#}`,
+		read: "GET /user/billing", both: []string{"data.auto_topup.below=1#", "data.auto_topup.amount=1#"}},
 	// Two changes of different fields: both are there.
 	{name: "assistant", make: newDesk, a: `PUT /user/assistant/{id} {"name":"A#"}`, b: `PUT /user/assistant/{id} {"system_prompt":"B#"}`,
 		read: "GET /user/assistant/{id}", both: []string{"data.name=A#", "data.system_prompt=B#"}},

@@ -75,6 +75,13 @@ func (a *API) routes() []wire.Route {
 			wire.On(messages, "GET /user/plan", 200, a.plan),
 		),
 
+		wire.Section("Paying in",
+			wire.On(messages, "GET /user/billing", 200, a.billing),
+			wire.On(messages, "POST /user/billing/setup", 200, a.setUpPayment, wire.IdempotentOutside()),
+			wire.On(messages, "POST /user/billing/topup", 200, a.topUp, wire.IdempotentOutside()),
+			wire.On(messages, "PUT /user/billing/auto-topup", 200, a.setAutoTopUp),
+		),
+
 		wire.Section("Live",
 			wire.Stream(messages, "GET /user/events", "text/event-stream", a.follow),
 		),

@@ -90,6 +90,7 @@ func New(ctx context.Context, f Foundations) (*App, error) {
 		h.tools,
 		h.calendars,
 		h.knowledge,
+		h.payments,
 		h.numbers,
 		h.assistants,
 		h.webhooks,

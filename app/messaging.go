@@ -11,6 +11,7 @@ import (
 	"parley/db"
 	"parley/messaging"
 	"parley/numbers"
+	"parley/providers"
 	"parley/value"
 	"parley/webhooks"
 )
@@ -59,7 +60,7 @@ func (h *App) messaging(ctx context.Context) error {
 	h.Callbacks = map[string]http.Handler{}
 	for _, v := range h.vendors {
 		if v.Hooks != nil {
-			maps.Copy(h.Callbacks, v.Hooks(h.Messaging))
+			maps.Copy(h.Callbacks, v.Hooks(providers.Rooms{Messaging: h.Messaging, Payments: h.Payments}))
 		}
 	}
 	if h.Sim != nil {

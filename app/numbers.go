@@ -21,8 +21,7 @@ func (h *App) numbers(context.Context) error {
 	h.Reach = h.Guard.Telephony(allow...)
 	carrier := h.vendors.First(func(v providers.Vendor) bool { return v.Carrier != nil })
 	callers := h.vendors.First(func(v providers.Vendor) bool { return v.CallerIDs != nil })
-	payments := h.vendors.First(func(v providers.Vendor) bool { return v.Payments != nil })
-	h.Numbers = numbers.New(h.DB, numbers.Config{Box: h.on.Box, Jobs: h.on.Jobs, Carrier: carrier.Carrier, Payments: payments.Payments,
+	h.Numbers = numbers.New(h.DB, numbers.Config{Box: h.on.Box, Jobs: h.on.Jobs, Carrier: carrier.Carrier, Payments: h.monthly(),
 		CallerIDs: callers.CallerIDs, Countries: h.on.Config.Numbers.Countries, Node: h.on.Node, Phones: h.phones(),
 		Reach: h.Reach, Operator: h.isOperator,
 		Detached: func(ctx context.Context, tx *db.Tx, owner accounts.ID, id numbers.ID) error {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"parley/config"
 	"parley/fault"
 	"parley/lines/media"
 	"parley/messaging"
@@ -19,13 +20,18 @@ import (
 // simulator: the pretend world, while nothing real is configured and nobody but this machine can reach it.
 func (h *App) simulator(context.Context) error {
 	c := h.on.Config
-	if c.Simulator.Enabled == "false" || c.Simulator.Enabled == "auto" && !loopback(c.Listen) {
+	if !Simulates(c) {
 		return nil
 	}
 	h.Sim = sim.New(h.DB, h.on.Jobs, func() *messaging.Messaging { return h.Messaging }, c.Dev || c.Simulator.Enabled == "true")
 	h.vendors = append(slices.Clip(h.vendors), h.Sim.Vendor(h.Accounts))
 	h.Deps.Jobs = h.on.Jobs
 	return nil
+}
+
+// Simulates reports whether the configuration wants the pretend world.
+func Simulates(c *config.Config) bool {
+	return c.Simulator.Enabled == "true" || c.Simulator.Enabled == "auto" && loopback(c.Listen)
 }
 
 // loopback reports whether an address is reachable from this machine only.

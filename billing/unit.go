@@ -20,6 +20,15 @@ func (b *Billing) unit(ctx context.Context, q db.Q, owner accounts.ID) (unit, er
 	return unit{acc.Kind, b.accounts.PlanOf(acc).MinutePrice}, err
 }
 
+// Units is an amount of currency in what an account is billed in, at today's price.
+func (b *Billing) Units(ctx context.Context, q db.Q, owner accounts.ID, money value.Money) (value.Money, error) {
+	u, err := b.unit(ctx, q, owner)
+	return u.of(money), err
+}
+
+// Share is the part of a whole that stands for part of of; 0 when of is 0.
+func Share(whole, part, of value.Money) value.Money { return mulDiv(whole, part, of) }
+
 const creditsPerMoney = 100
 
 // of turns money into minutes or credits.

@@ -67,6 +67,9 @@ type Config struct {
 		CallsPerMinute  int  `key:"calls_per_minute" min:"0" doc:"outbound calls per account and minute, those of campaigns included; 0 = no limit"`
 	} `key:"limits"`
 
+	Payments struct {
+		Vendor string `key:"vendor" doc:"who takes customers' money: stripe or simulator; empty = the first that is configured"`
+	} `key:"payments"`
 	Billing Billing `key:"billing"`
 	Plan    struct {
 		Default Plan `key:"default"`

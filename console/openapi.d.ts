@@ -505,6 +505,12 @@ export interface Schemas {
     response: string | null
     status_code: number | null
   }
+  autoOut: {
+    amount: number
+    below: number
+    enabled: boolean
+    last_error: string | null
+  }
   baseOut: {
     assistants_count: number
     created_at: string
@@ -523,6 +529,14 @@ export interface Schemas {
     conversation_id: string
     history: Array<Schemas['opening']>
     status: boolean
+  }
+  billingData: {
+    auto_topup: Schemas['autoOut']
+    currency: string
+    payment_method: Schemas['methodOut'] | null
+  }
+  billingOut: {
+    data: Schemas['billingData']
   }
   blockedOut: {
     created_at: string
@@ -825,6 +839,11 @@ export interface Schemas {
     timezone: string
     total_balance: number
   }
+  methodOut: {
+    expires: string | null
+    label: string
+    ready: boolean
+  }
   modelOut: {
     code?: string | null
     id: number
@@ -881,6 +900,9 @@ export interface Schemas {
   }
   passagesOut: {
     data: Array<Schemas['Passage']>
+  }
+  payPage: {
+    url: string
   }
   pendingCallerID: {
     data: {

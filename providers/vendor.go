@@ -13,6 +13,7 @@ import (
 	"parley/knowledge"
 	"parley/messaging"
 	"parley/numbers"
+	"parley/payments"
 	"parley/voice"
 )
 
@@ -31,14 +32,15 @@ type Vendor struct {
 	Carrier   numbers.Carrier
 	CallerIDs numbers.CallerIDs
 	Payments  numbers.Payments
+	Till      payments.Platform // customers pay in; without Payments it charges numbers month by month
 
 	Gateway messaging.Gateway
 	Joiner  messaging.Joiner // customers bring their own senders
 	Texter  messaging.Texter
 	// Files opens a file of a sender's message by the vendor's name for it, with its content type.
 	Files func(ctx context.Context, s messaging.Sender, ref string) (io.ReadCloser, string, error)
-	// Hooks answer the vendor's callbacks, by what follows /hooks/.
-	Hooks func(m *messaging.Messaging) map[string]http.Handler
+	// Hooks answer the vendor's callbacks, by the first part of what follows /hooks/.
+	Hooks func(on Rooms) map[string]http.Handler
 
 	// Check asks the vendor something that costs nothing; nil = it is in this process.
 	Check func(ctx context.Context) error
@@ -48,6 +50,12 @@ type Vendor struct {
 	health *health
 }
 
+// Rooms are told what vendors call back with.
+type Rooms struct {
+	Messaging *messaging.Messaging
+	Payments  *payments.Payments
+}
+
 // Roles are the names of what the vendor does.
 func (v Vendor) Roles() (names []string) {
 	for _, r := range []struct {
@@ -55,7 +63,7 @@ func (v Vendor) Roles() (names []string) {
 		on   bool
 	}{
 		{"llm", v.Model != nil}, {"stt", v.Transcriber != nil}, {"tts", v.Synthesizer != nil}, {"embedding", v.Embedder != nil},
-		{"numbers", v.Carrier != nil}, {"sms", v.Texter != nil}, {"whatsapp", v.Gateway != nil}, {"payments", v.Payments != nil},
+		{"numbers", v.Carrier != nil}, {"sms", v.Texter != nil}, {"whatsapp", v.Gateway != nil}, {"payments", v.Payments != nil || v.Till != nil},
 	} {
 		if r.on {
 			names = append(names, r.name)

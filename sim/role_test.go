@@ -4,10 +4,12 @@ import (
 	"testing"
 
 	"parley/accounts"
+	"parley/billing"
 	"parley/db"
 	"parley/db/dbtest"
 	"parley/jobs"
 	"parley/messaging"
+	"parley/payments"
 	"parley/providers/providertest"
 	"parley/sim"
 
@@ -38,6 +40,11 @@ func TestRoles(t *testing.T) {
 		v := world.Vendor(people)
 		t.Run("carrier", func(t *testing.T) { providertest.Carrier(t, v.Carrier, payer, "DK") })
 		t.Run("payments", func(t *testing.T) { providertest.Payments(t, v.Payments, payer, poor) })
+		t.Run("months", func(t *testing.T) {
+			books := billing.New(people, billing.Settings{Currency: "USD"})
+			m := payments.Months{Payments: payments.New(payments.Deps{DB: d, Jobs: jobs.NewRunner(d), Accounts: people, Billing: books, Platform: v.Till, Vendor: v.Code})}
+			providertest.Payments(t, m, payer, poor)
+		})
 		t.Run("texter", func(t *testing.T) { providertest.Texter(t, v.Texter, "+14155550123") })
 		t.Run("gateway", func(t *testing.T) {
 			joined, err := v.Joiner.Join(t.Context(), messaging.Joining{Owner: payer, Phone: "+14155550123"})

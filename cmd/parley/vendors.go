@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 
+	"parley/app"
 	"parley/config"
 	"parley/providers"
 	"parley/providers/anthropic"
 	"parley/providers/builtin"
 	"parley/providers/gemini"
 	"parley/providers/openai"
+	"parley/providers/stripe"
 	"parley/providers/whatsapp"
 	"parley/voice"
 )
@@ -21,6 +23,7 @@ var makers = []providers.Maker{
 	openai.Vendor(),
 	anthropic.Vendor(),
 	gemini.Vendor(),
+	stripe.Vendor(),
 	whatsapp.Vendor(),
 }
 
@@ -36,6 +39,9 @@ func sections() (out []config.Section) {
 
 // openVendors makes those that are configured; box may be nil when nothing is sent.
 func openVendors(ctx context.Context, cfg *config.Config, box providers.Box) (providers.Vendors, error) {
+	if s, ok := cfg.Sections[stripe.Code].(*stripe.Settings); ok && s.Live() && app.Simulates(cfg) {
+		return nil, misuse{errors.New("stripe.secret_key is a live key, and the simulator is on: use a test key, or set simulator.enabled to false")}
+	}
 	vs, err := providers.Open(ctx, makers, cfg.Sections, providers.Ground{Cache: cfg.DataPath("engines"), Box: box})
 	if err != nil {
 		return nil, misuse{errors.Join(err, closeVendors(vs))}

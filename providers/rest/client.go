@@ -86,6 +86,18 @@ func (c *Client) Post(ctx context.Context, path string, v any) (*Answer, error) 
 	return c.Do(ctx, http.MethodPost, path, "application/json", body.Bytes())
 }
 
+// With is the client with one more header on what it sends.
+func (c *Client) With(name, value string) *Client {
+	more := *c
+	more.Sign = func(h http.Header) {
+		if c.Sign != nil {
+			c.Sign(h)
+		}
+		h.Set(name, value)
+	}
+	return &more
+}
+
 // Get reads an answer of JSON into v.
 func (c *Client) Get(ctx context.Context, path string, v any) error {
 	a, err := c.Do(ctx, http.MethodGet, path, "", nil)

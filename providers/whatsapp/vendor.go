@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"parley/messaging"
 	"parley/providers"
 )
 
@@ -20,8 +19,8 @@ func Vendor() providers.Maker {
 	return providers.Make("whatsapp", Settings{}, func(_ context.Context, s Settings, on providers.Ground) ([]providers.Vendor, error) {
 		c := New(Config{BaseURL: s.APIURL, AppSecret: s.AppSecret, VerifyToken: s.VerifyToken}, on.Box)
 		return []providers.Vendor{{Code: CarrierName, About: c.BaseURL, Gateway: c, Joiner: c, Files: c.File,
-			Hooks: func(m *messaging.Messaging) map[string]http.Handler {
-				return map[string]http.Handler{"whatsapp": c.Hook(m)}
+			Hooks: func(on providers.Rooms) map[string]http.Handler {
+				return map[string]http.Handler{"whatsapp": c.Hook(on.Messaging)}
 			},
 			Close: func() error { c.Close(); return nil }}}, nil
 	})

@@ -49,6 +49,7 @@ type typed struct {
 	Minimum    *json.Number
 	Maximum    *json.Number
 	MaxLength  *json.Number
+	Modes      []any `json:"x-modes"`
 }
 
 // types writes the schemas as one interface, which the console imports types from.
@@ -155,7 +156,8 @@ func union[T any](of []T, write func(T) string) string {
 func bounds(fields map[string]typed) []byte {
 	var out bytes.Buffer
 	out.WriteString("// Written by go test ./api -update from the OpenAPI document: what a field of an assistant may be.\n" +
-		"export type Bound = { min?: number; max?: number; whole?: true; length?: number; options?: string[]; empty?: true }\n\n" +
+		"export type Bound = {\n  min?: number\n  max?: number\n  whole?: true\n  length?: number\n  options?: string[]\n" +
+		"  modes?: string[] // those in which the field has an effect; none = all\n  empty?: true\n}\n\n" +
 		"export const bounds: { [field: string]: Bound } = {\n")
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if of := fields[name].bound(); of != "" {
@@ -182,6 +184,9 @@ func (s typed) bound() string {
 	number("length", s.MaxLength)
 	if s.Enum != nil {
 		all = append(all, "options: ["+strings.ReplaceAll(union(s.Enum, literal), " | ", ", ")+"]")
+	}
+	if s.Modes != nil {
+		all = append(all, "modes: ["+strings.ReplaceAll(union(s.Modes, literal), " | ", ", ")+"]")
 	}
 	if strings.Contains(kinds, "null") {
 		all = append(all, "empty: true")

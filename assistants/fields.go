@@ -1,15 +1,19 @@
 package assistants
 
 import (
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"parley/catalog"
 	"parley/ids"
 	"parley/toolbox"
 	"parley/value"
-	"reflect"
-	"strings"
 )
 
 // Settings are the configurable fields of an assistant in the order of the contract's table. A field that may be null is
-// a pointer. The tags are the rules of what a request may set.
+// a pointer. The tags are the rules of what a request may set; modes are those in which a field has an effect, all without it.
 type Settings struct {
 	Name                 string  `json:"name" rule:"max=255"`
 	VoiceID              int64   `json:"voice_id"`
@@ -22,10 +26,10 @@ type Settings struct {
 	InitialMessage       string  `json:"initial_message" rule:"max=200"`
 	SystemPrompt         string  `json:"system_prompt" rule:"min=1 max=100000" trim:"no"`
 
-	LLMModelID             *int64   `json:"llm_model_id" rule:"null"`
-	MultimodalModelID      *int64   `json:"multimodal_model_id" rule:"null"`
-	ChatLLMFallbackID      *int64   `json:"chat_llm_fallback_id" rule:"null"`
-	TurnDetectionThreshold *float64 `json:"turn_detection_threshold" rule:"null min=0 max=1"`
+	LLMModelID             *int64   `json:"llm_model_id" rule:"null" modes:"pipeline"`
+	MultimodalModelID      *int64   `json:"multimodal_model_id" rule:"null" modes:"multimodal dualplex"`
+	ChatLLMFallbackID      *int64   `json:"chat_llm_fallback_id" rule:"null" modes:"multimodal dualplex"`
+	TurnDetectionThreshold *float64 `json:"turn_detection_threshold" rule:"null min=0 max=1" modes:"multimodal dualplex"`
 
 	KnowledgebaseID   *ids.Knowledgebase `json:"knowledgebase_id" rule:"null"`
 	KnowledgebaseMode string             `json:"knowledgebase_mode" rule:"oneof=function_call|prompt"`
@@ -34,20 +38,20 @@ type Settings struct {
 	Tools             toolbox.Tools      `json:"tools" rule:"max=20"`
 
 	TTSEmotionEnabled     bool    `json:"tts_emotion_enabled"`
-	VoiceStability        float64 `json:"voice_stability" rule:"min=0 max=1"`
-	VoiceSimilarity       float64 `json:"voice_similarity" rule:"min=0 max=1"`
+	VoiceStability        float64 `json:"voice_stability" rule:"min=0 max=1" modes:"pipeline dualplex"`
+	VoiceSimilarity       float64 `json:"voice_similarity" rule:"min=0 max=1" modes:"pipeline dualplex"`
 	SpeechSpeed           float64 `json:"speech_speed" rule:"min=0.7 max=1.2"`
 	LLMTemperature        float64 `json:"llm_temperature" rule:"min=0 max=1"`
-	SynthesizerProviderID *int64  `json:"synthesizer_provider_id" rule:"null"`
-	TranscriberProviderID *int64  `json:"transcriber_provider_id" rule:"null"`
+	SynthesizerProviderID *int64  `json:"synthesizer_provider_id" rule:"null" modes:"pipeline dualplex"`
+	TranscriberProviderID *int64  `json:"transcriber_provider_id" rule:"null" modes:"pipeline"`
 
 	AllowInterruptions   bool         `json:"allow_interruptions"`
 	InterruptSensitivity float64      `json:"interrupt_sensitivity" rule:"min=0 max=5"`
 	MinInterruptWords    *int64       `json:"min_interrupt_words" rule:"null min=0 max=10"`
 	EndpointType         string       `json:"endpoint_type" rule:"oneof=vad|ai"`
 	EndpointSensitivity  float64      `json:"endpoint_sensitivity" rule:"min=0 max=5"`
-	Fillers              bool         `json:"fillers"`
-	FillerConfig         FillerConfig `json:"filler_config"`
+	Fillers              bool         `json:"fillers" modes:"pipeline"`
+	FillerConfig         FillerConfig `json:"filler_config" modes:"pipeline"`
 
 	Record                    bool    `json:"record"`
 	EnableNoiseCancellation   bool    `json:"enable_noise_cancellation"`
@@ -77,6 +81,23 @@ type Settings struct {
 	FolderID                      *GroupID       `json:"folder_id" rule:"null"`
 	LabelIDs                      []GroupID      `json:"label_ids" rule:"max=100 distinct"`
 	WidgetSettings                WidgetSettings `json:"widget_settings"`
+}
+
+// modesOf are the modes in which fields have an effect, by key; a field that is not there has one in all.
+var modesOf = sync.OnceValue(func() map[string][]string {
+	out := map[string][]string{}
+	for f := range reflect.TypeFor[Settings]().Fields() {
+		if modes, ok := f.Tag.Lookup("modes"); ok {
+			out[f.Tag.Get("json")] = strings.Fields(modes)
+		}
+	}
+	return out
+})
+
+// fits reports whether a field has an effect in a mode.
+func fits(key string, m catalog.Mode) bool {
+	modes, some := modesOf()[key]
+	return !some || slices.Contains(modes, string(m))
 }
 
 // Patch is what a request says of the settings: a field may be left out.

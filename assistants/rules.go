@@ -80,6 +80,7 @@ func (j *judgement) mode() catalog.Mode { return catalog.Mode(j.after.Mode) }
 func (j *judgement) realtime() bool {
 	return j.mode() == catalog.Multimodal || j.mode() == catalog.Dualplex
 }
+func (j *judgement) fits(key string) bool { return fits(key, j.mode()) }
 func (j *judgement) modeChanges() bool {
 	return j.before != nil && j.in.Has("mode") && j.in.To.Mode != j.before.Mode
 }
@@ -188,14 +189,15 @@ func (j *judgement) basics() {
 
 // models checks the three fields that name one. Their null is a value only where the mode has no use for them.
 func (j *judgement) models() {
-	j.model("llm_model_id", j.in.To.LLMModelID, j.mode() == catalog.Pipeline, sayPipelineOnly, catalog.LLM)
-	j.model("multimodal_model_id", j.in.To.MultimodalModelID, j.realtime(), sayRealtimeOnly, string(j.mode()))
+	j.model("llm_model_id", j.in.To.LLMModelID, sayPipelineOnly, catalog.LLM)
+	j.model("multimodal_model_id", j.in.To.MultimodalModelID, sayRealtimeOnly, string(j.mode()))
 	if j.in.Has("chat_llm_fallback_id") {
-		j.model("chat_llm_fallback_id", j.in.To.ChatLLMFallbackID, j.realtime(), sayRealtimeOnly, catalog.LLM)
+		j.model("chat_llm_fallback_id", j.in.To.ChatLLMFallbackID, sayRealtimeOnly, catalog.LLM)
 	}
 }
 
-func (j *judgement) model(key string, id *int64, belongs bool, say, typ string) {
+func (j *judgement) model(key string, id *int64, say, typ string) {
+	belongs := j.fits(key)
 	switch {
 	case j.mode() == "" || !j.in.Sent(key):
 	case id == nil && belongs && j.before != nil:
@@ -283,7 +285,7 @@ func (j *judgement) modeRules() {
 		return
 	}
 	pipeline := j.mode() == catalog.Pipeline
-	if j.in.Has("turn_detection_threshold") && pipeline {
+	if j.in.Has("turn_detection_threshold") && !j.fits("turn_detection_threshold") {
 		j.say("turn_detection_threshold", sayRealtimeOnly)
 	}
 	if j.in.To.KnowledgebaseMode == "prompt" && !pipeline {
@@ -291,7 +293,7 @@ func (j *judgement) modeRules() {
 	}
 	j.synthesizer()
 	if j.in.Has("transcriber_provider_id") {
-		if _, ok := j.catalog.Transcriber(value.Or(j.in.To.TranscriberProviderID, 0)); !pipeline {
+		if _, ok := j.catalog.Transcriber(value.Or(j.in.To.TranscriberProviderID, 0)); !j.fits("transcriber_provider_id") {
 			j.say("transcriber_provider_id", sayPipelineOnly)
 		} else if !ok {
 			j.unknown("transcriber_provider_id")
@@ -300,7 +302,7 @@ func (j *judgement) modeRules() {
 	if j.in.Has("allow_interruptions") && !j.in.To.AllowInterruptions && !pipeline {
 		j.say("allow_interruptions", sayInterruptions)
 	}
-	if j.in.To.Fillers && !pipeline {
+	if j.in.To.Fillers && !j.fits("fillers") {
 		j.say("fillers", sayFillers)
 	}
 }
@@ -314,7 +316,7 @@ func (j *judgement) synthesizer() {
 	_, exists := j.catalog.Synthesizer(id)
 	voice, known := j.catalog.Voice(j.after.VoiceID)
 	switch {
-	case j.mode() == catalog.Multimodal:
+	case !j.fits("synthesizer_provider_id"):
 		j.say("synthesizer_provider_id", saySpeechOnly)
 	case !exists, known && voice.SynthesizerID != id:
 		j.unknown("synthesizer_provider_id")

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"parley/catalog"
 )
 
 // refusal is a request and the one field error it must give.
@@ -386,5 +388,28 @@ func TestWarnings(t *testing.T) {
 		if code != 201 || !slices.Equal(got, c.want) {
 			t.Errorf("%s: %d %v, want %v\n%s", c.body, code, got, c.want, body)
 		}
+	}
+}
+
+// TestModesOfFields looks through the modes that the tags of the settings name: the rules and the API's description read them.
+//
+// Contract: 4.3
+func TestModesOfFields(t *testing.T) {
+	if len(modesOf()) == 0 {
+		t.Error("no field has modes of its own")
+	}
+	for key, modes := range modesOf() {
+		works := 0
+		for _, m := range []catalog.Mode{catalog.Pipeline, catalog.Multimodal, catalog.Dualplex} {
+			if fits(key, m) {
+				works++
+			}
+		}
+		if works != len(modes) || works == 0 || works == 3 {
+			t.Errorf("%s: %q work in %d modes", key, modes, works)
+		}
+	}
+	if !fits("name", catalog.Pipeline) {
+		t.Error("a field without modes has no effect")
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"parley/catalog"
 	"parley/toolbox"
 	"parley/value"
 )
@@ -41,16 +40,9 @@ func (j *judgement) warn(unknown value.Unknown) {
 	}
 	j.warnLanguages()
 	other := fmt.Sprintf(warnOtherMode, j.mode())
-	for _, f := range []struct {
-		key  string
-		when bool
-	}{
-		{"voice_stability", in.Sent("voice_stability") && j.mode() == catalog.Multimodal},
-		{"voice_similarity", in.Sent("voice_similarity") && j.mode() == catalog.Multimodal},
-		{"filler_config", in.Sent("filler_config") && j.realtime()},
-	} {
-		if f.when {
-			j.note(f.key, other)
+	for _, key := range []string{"voice_stability", "voice_similarity", "filler_config"} { // the others are refused
+		if in.Sent(key) && j.mode() != "" && !j.fits(key) {
+			j.note(key, other)
 		}
 	}
 	if in.Sent("llm_temperature") && !j.hasTemperature() {

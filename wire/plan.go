@@ -46,6 +46,7 @@ type field struct {
 	def             *value.Value      // taken when the field is absent
 	say             map[string]string // rule → sentence of this field's own
 	doc             string
+	modes           []string // for the document: where the field has an effect
 }
 
 type condition struct{ field, value string }
@@ -131,7 +132,7 @@ func (p *plan) add(t reflect.Type, index []int) {
 			p.add(sf.Type, at)
 			continue
 		}
-		f := &field{index: at, doc: sf.Tag.Get("doc")}
+		f := &field{index: at, doc: sf.Tag.Get("doc"), modes: strings.Fields(sf.Tag.Get("modes"))}
 		switch tag := sf.Tag; {
 		case tag.Get("path") != "":
 			f.name, f.from = tag.Get("path"), fromPath

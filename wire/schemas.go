@@ -28,6 +28,9 @@ func (s *schemas) field(f *field) object {
 	if f.def != nil {
 		o["default"] = f.def.JSON()
 	}
+	if len(f.modes) > 0 {
+		o["x-modes"] = f.modes
+	}
 	if f.doc != "" && f.from == fromBody {
 		o["description"] = f.doc
 	}

@@ -38,8 +38,6 @@ export type Spec = {
   kind: Kind
   hint?: string
   said?: Record<string, string> // what people read for the options of a choice
-  modes?: string[]
-  why?: string
   needed?: true // where it is shown it cannot be empty, although in other modes it is
 }
 
@@ -61,9 +59,11 @@ export function hintOf(s: Spec) {
     .join(' ')
 }
 
-const pipelineOnly = { modes: ['pipeline'], why: 'only in pipeline mode' }
-
-const realtimeOnly = { modes: ['multimodal', 'dualplex'], why: 'only in multimodal and dualplex modes' }
+// whyNot says in which modes a field has an effect, where it has none.
+export function whyNot(s: Spec, mode: string) {
+  const modes = bounds[s.key]?.modes
+  return modes && !modes.includes(mode) && `only in ${modes.join(' and ')} ${modes.length > 1 ? 'modes' : 'mode'}`
+}
 
 // Every field of an assistant and where a person looks for it.
 export const tabs: Record<string, Spec[]> = {
@@ -94,19 +94,17 @@ export const tabs: Record<string, Spec[]> = {
       hint: 'Placeholders such as {{customer_name}} are filled in.',
     },
     { key: 'system_prompt', label: 'Instructions', kind: 'long' },
-    { key: 'llm_model_id', label: 'Model', kind: (_, r) => named(r.llm), needed: true, ...pipelineOnly },
+    { key: 'llm_model_id', label: 'Model', kind: (_, r) => named(r.llm), needed: true },
     {
       key: 'multimodal_model_id',
       label: 'Realtime model',
       kind: (_, r) => named(r.realtime),
       needed: true,
-      ...realtimeOnly,
     },
     {
       key: 'chat_llm_fallback_id',
       label: 'Text model for tools and chats',
       kind: (_, r) => named(r.llm),
-      ...realtimeOnly,
     },
     { key: 'llm_temperature', label: 'Temperature', kind: 'number' },
     { key: 'timezone', label: 'Time zone', kind: 'text' },
@@ -120,29 +118,22 @@ export const tabs: Record<string, Spec[]> = {
       key: 'synthesizer_provider_id',
       label: 'Speech provider',
       kind: (_, r) => named(r.synthesizers),
-      modes: ['pipeline', 'dualplex'],
-      why: 'not in multimodal mode',
     },
     {
       key: 'transcriber_provider_id',
       label: 'Recognition provider',
       kind: (_, r) => named(r.transcribers),
-      ...pipelineOnly,
     },
     { key: 'tts_emotion_enabled', label: 'Expressive speech', kind: 'switch' },
     {
       key: 'voice_stability',
       label: 'Stability',
       kind: 'number',
-      modes: ['pipeline', 'dualplex'],
-      why: 'not in multimodal mode',
     },
     {
       key: 'voice_similarity',
       label: 'Similarity',
       kind: 'number',
-      modes: ['pipeline', 'dualplex'],
-      why: 'not in multimodal mode',
     },
     {
       key: 'ambient_sound',
@@ -163,10 +154,10 @@ export const tabs: Record<string, Spec[]> = {
     { key: 'allow_interruptions', label: 'The caller may interrupt', kind: 'switch' },
     { key: 'interrupt_sensitivity', label: 'Speech that interrupts (seconds)', kind: 'number' },
     { key: 'min_interrupt_words', label: 'Words that interrupt', kind: 'number', hint: 'Empty: no word gate.' },
-    { key: 'turn_detection_threshold', label: 'Turn detection threshold', kind: 'number', ...realtimeOnly },
+    { key: 'turn_detection_threshold', label: 'Turn detection threshold', kind: 'number' },
     { key: 'enable_noise_cancellation', label: 'Noise cancellation', kind: 'switch' },
-    { key: 'fillers', label: 'Filler words while thinking', kind: 'switch', ...pipelineOnly },
-    { key: 'filler_config', label: 'Filler phrases', kind: 'json', ...pipelineOnly },
+    { key: 'fillers', label: 'Filler words while thinking', kind: 'switch' },
+    { key: 'filler_config', label: 'Filler phrases', kind: 'json' },
     { key: 'reengagement_interval', label: 'Ask again after (seconds of quiet)', kind: 'number' },
     { key: 'reengagement_prompt', label: 'How to ask', kind: 'text' },
     { key: 'max_silence_duration', label: 'Hang up after (seconds of quiet)', kind: 'number' },

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { Choice, Copy, Field, Switch, Text } from '../../ui'
 import type { Assistant } from '../assistants'
 import { bounds } from '../../bounds'
-import { choices, hintOf, type Refs, type Spec } from './fields'
+import { choices, hintOf, whyNot, type Refs, type Spec } from './fields'
 
 export function Input({
   spec: s,
@@ -17,10 +17,11 @@ export function Input({
   error?: string[]
   onInput: (v: unknown) => void
 }) {
-  if (s.modes && !s.modes.includes(now.mode))
+  const why = whyNot(s, now.mode)
+  if (why)
     return (
       <p class="muted small">
-        {s.label}: {s.why}.
+        {s.label}: {why}.
       </p>
     )
   const value = now[s.key] as any

@@ -97,7 +97,7 @@ var (
 
 var checks = map[string]func(string) error{
 	"address": func(s string) error { return address(s) },
-	"sip":     func(s string) error { return listener(s, "udp", "tcp") },
+	"sip":     func(s string) error { return listener(s, "udp", "tcp", "tls") },
 	"webrtc":  func(s string) error { return listener(s, "udp") },
 	"ip": func(s string) error {
 		if _, err := netip.ParseAddr(s); err != nil {

@@ -37,8 +37,10 @@ type Config struct {
 		TrustedProxies []string `key:"trusted_proxies" check:"cidrs" doc:"networks of proxies in front, whose X-Forwarded-For is believed"`
 	} `key:"http"`
 	SIP struct {
-		Listen   []string `key:"listen" check:"sip" doc:"udp:// and tcp:// addresses"`
+		Listen   []string `key:"listen" check:"sip" doc:"udp://, tcp:// and tls:// addresses"`
 		PublicIP string   `key:"public_ip" check:"ip" doc:"address in signalling and media when it differs from the local one"`
+		TLSCert  string   `key:"tls_cert" doc:"PEM file with the certificate of tls:// addresses and its chain; read again when it changes"`
+		TLSKey   string   `key:"tls_key" doc:"PEM file with its private key"`
 	} `key:"sip"`
 	RTP struct {
 		Ports string `key:"ports" check:"ports" doc:"range of UDP ports for media"`

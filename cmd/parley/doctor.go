@@ -55,7 +55,7 @@ func examine(ctx context.Context, cfg *config.Config) []complaint {
 	out = append(out, checkTCP("http", cfg.Listen))
 	for _, at := range cfg.SIP.Listen {
 		kind, address, _ := strings.Cut(at, "://")
-		if kind == "tcp" {
+		if kind == "tcp" || kind == "tls" {
 			out = append(out, checkTCP("sip "+at, address))
 		} else {
 			out = append(out, checkUDP("sip "+at, address))

@@ -110,7 +110,11 @@ func (s *Server) admit(ctx context.Context, req *sip.Request) (in Inbound, code 
 		s.log.Error("sip trunks", "error", err)
 		return in, 503, []sip.Header{retryAfter(5)}
 	}
-	trunk, code, stale := s.prove(req, list, in.Source.Addr())
+	trunk, ours := s.registeredAt(list, in.Source.Addr())
+	code, stale := 0, false
+	if !ours {
+		trunk, code, stale = s.prove(req, list, in.Source.Addr())
+	}
 	switch code {
 	case 0:
 		s.budget.trust(in.Source.Addr())
@@ -199,6 +203,22 @@ func (s *Server) prove(req *sip.Request, list []Trunk, from netip.Addr) (t Trunk
 		return t, 0, false
 	}
 	return Trunk{}, 403, false
+}
+
+// registeredAt finds the trunk that is registered at an address: what comes from there was routed by its registrar, which asks
+// nobody for a password. A user part that may mean numbers of several accounts is none.
+func (s *Server) registeredAt(list []Trunk, from netip.Addr) (Trunk, bool) {
+	if len(list) == 0 || !oneOwner(list) {
+		return Trunk{}, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range list {
+		if t.Register && slices.Contains(s.homes[t.ID], from) {
+			return t, true
+		}
+	}
+	return Trunk{}, false
 }
 
 // called is the user part of the request URI.
@@ -295,7 +315,11 @@ func (s *Server) inboundLeg(ctx context.Context, req *sip.Request, tx sip.Server
 			l.routes = append(l.routes, sip.RouteHeader{Address: *rr.Address.Clone()})
 		}
 	}
-	l.reachBack(ctx, in.Source)
+	if p.transport == "UDP" {
+		l.reachBack(ctx, in.Source)
+	} else {
+		l.dest = in.Source.String() // the connection it came over
+	}
 	l.trace.add(req, false)
 	return l, nil
 }

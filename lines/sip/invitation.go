@@ -43,12 +43,13 @@ func (s *Server) prepare(ctx context.Context, d lines.Destination) (*invitation,
 	i.proof = i.target.Host == trunk.Address
 	transport := i.target.UriParams.GetOr("transport", "udp")
 	own := s.proxied(trunk) || d.TrunkID == 0 && s.cfg.Default != nil && i.proof
-	if i.dest, err = s.resolve(ctx, s.nextHop(trunk, i.target), own); err != nil {
+	hop := s.nextHop(trunk, i.target)
+	if i.dest, err = s.resolve(ctx, hop, own); err != nil {
 		return nil, err
 	}
 	s.trustPeer(i.dest)
 	l := s.newLeg()
-	if l.place, err = s.placeFor(ctx, transport, i.dest); err != nil {
+	if l.place, err = s.outward(ctx, trunk, transport, i.dest, hostOf(hop)); err != nil {
 		return nil, err
 	}
 	if l.audio, err = s.newAudio(l.place.bind, l.place.host, trunk); err != nil {
@@ -112,12 +113,10 @@ func (s *Server) nextHop(t Trunk, target sip.Uri) string {
 	return net.JoinHostPort(strings.Trim(target.Host, "[]"), strconv.Itoa(port))
 }
 
-// sendTo fixes where r goes. sipgo checks a TLS certificate against the name in the destination, so that stays a name.
-func (s *Server) sendTo(r *sip.Request, t Trunk, target sip.Uri, dest string) {
-	if r.Transport() == "TLS" {
-		dest = s.nextHop(t, target)
-	}
-	r.SetDestination(dest)
+// hostOf is the host of host:port.
+func hostOf(hostport string) string {
+	host, _, _ := net.SplitHostPort(hostport)
+	return host
 }
 
 // request builds the INVITE of one attempt.
@@ -160,7 +159,7 @@ func (i *invitation) request() *sip.Request {
 	}
 	setSDP(r, l.audio.offer())
 	l.place.from(r)
-	i.s.sendTo(r, i.trunk, i.target, i.dest)
+	r.SetDestination(i.dest)
 	return r
 }
 

@@ -66,6 +66,7 @@ type Leg struct {
 	timerMu  sync.Mutex
 	byeSent  bool
 	tell     func() // closes told
+	unused   func() // the connection is not needed any more
 
 	welcome      []sip.Header  // session timer headers of our 200
 	live         chan struct{} // closed when the stream runs
@@ -91,6 +92,7 @@ func (l *Leg) start() {
 	l.s.mu.Lock()
 	l.s.legs[l.id] = l
 	l.s.mu.Unlock()
+	l.unused = l.place.flow.use()
 	l.audio.onTimeout = func(err error) { l.post(func() { l.hangup(lines.End{Err: err}) }) }
 	if !l.s.spawn(l.run) {
 		l.leave()
@@ -130,6 +132,7 @@ func (l *Leg) leave() {
 	l.s.mu.Lock()
 	delete(l.s.legs, l.id)
 	l.s.mu.Unlock()
+	l.unused()
 	l.timerMu.Lock()
 	for t := range l.timers {
 		t.Stop()
@@ -315,11 +318,7 @@ func (l *Leg) bye() {
 	req := l.request(sip.BYE)
 	sent := l.s.spawn(func() {
 		defer l.tell()
-		res, err := l.s.roundTrip(l.s.ctx, req, &l.trace)
-		if err == nil && (res.StatusCode == 401 || res.StatusCode == 407) && answerChallenge(req, res, l.trunk.Username, l.trunk.Password) {
-			next(req, l.place)
-			_, _ = l.s.roundTrip(l.s.ctx, req, &l.trace)
-		}
+		_, _ = l.exchange(req)
 	})
 	if !sent {
 		l.tell()
@@ -382,6 +381,32 @@ func (l *Leg) request(method sip.RequestMethod) *sip.Request {
 	l.place.from(r)
 	r.SetBody(nil)
 	return r
+}
+
+// exchange sends a request inside the dialog, with an answer to a challenge, and waits for the final answer. Not on the
+// leg's goroutine: it opens the connection again when that was lost.
+func (l *Leg) exchange(req *sip.Request) (*sip.Response, error) {
+	p := l.place
+	if p.flow != nil && p.flow.lost() {
+		f, err := l.s.connect(l.s.ctx, p.flow.id)
+		if err != nil {
+			return nil, err
+		}
+		p.flow, p.local = f, f.addr()
+		p.from(req)
+	}
+	res, err := l.s.roundTrip(l.s.ctx, req, &l.trace)
+	if err != nil && p.transport != "UDP" && p.flow == nil && l.dest != "" { // the far end's connection is gone: to its Contact
+		req.SetDestination("")
+		next(req, p)
+		res, err = l.s.roundTrip(l.s.ctx, req, &l.trace)
+	}
+	if err == nil && (res.StatusCode == 401 || res.StatusCode == 407) && answerChallenge(req, res, l.trunk.Username, l.trunk.Password) {
+		l.post(func() { l.lseq++ })
+		next(req, p)
+		res, err = l.s.roundTrip(l.s.ctx, req, &l.trace)
+	}
+	return res, err
 }
 
 // next turns a request that was answered with a challenge into the next one.

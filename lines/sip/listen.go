@@ -2,6 +2,7 @@ package sip
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -15,7 +16,7 @@ import (
 
 // socket is one address we listen on.
 type socket struct {
-	network string // udp or tcp
+	network string // udp, tcp or tls
 	local   netip.AddrPort
 	udp     *net.UDPConn
 	tcp     net.Listener
@@ -25,7 +26,7 @@ type socket struct {
 func open(listen string) (socket, error) {
 	u, err := url.Parse(listen)
 	if err != nil || u.Host == "" || u.Path != "" {
-		return socket{}, fmt.Errorf("sip.listen %q: want udp://HOST:PORT or tcp://HOST:PORT", listen)
+		return socket{}, fmt.Errorf("sip.listen %q: want udp://, tcp:// or tls://HOST:PORT", listen)
 	}
 	s := socket{network: u.Scheme}
 	var addr net.Addr
@@ -40,13 +41,13 @@ func open(listen string) (socket, error) {
 		}
 		_ = s.udp.SetReadBuffer(1 << 20) // a burst of INVITEs waits here
 		addr = s.udp.LocalAddr()
-	case "tcp":
+	case "tcp", "tls":
 		if s.tcp, err = net.Listen("tcp", u.Host); err != nil {
 			return s, fmt.Errorf("sip.listen %q: %w", listen, err)
 		}
 		addr = s.tcp.Addr()
 	default:
-		return s, fmt.Errorf("sip.listen %q: only udp and tcp", listen)
+		return s, fmt.Errorf("sip.listen %q: only udp, tcp and tls", listen)
 	}
 	s.local = netip.MustParseAddrPort(addr.String())
 	return s, nil
@@ -154,6 +155,7 @@ const (
 	maxConns        = 2000
 	maxConnsPerAddr = 50
 	connIdle        = 10 * time.Minute
+	connFirst       = 20 * time.Second       // for the handshake of TLS and the first message
 	acceptPause     = 100 * time.Millisecond // after a connection that could not be taken
 )
 
@@ -161,6 +163,7 @@ const (
 type guardedListener struct {
 	net.Listener
 	s     *Server
+	tls   *tls.Config // nil = TCP
 	mu    sync.Mutex
 	conns map[netip.Addr]int
 	total int
@@ -184,7 +187,11 @@ func (l *guardedListener) Accept() (net.Conn, error) {
 			c.Close()
 			continue
 		}
-		return &guardedConn{Conn: c, l: l, addr: addr, shadow: l.s.parser.NewSIPStream()}, nil
+		raw := c
+		if l.tls != nil {
+			c = tls.Server(c, l.tls)
+		}
+		return l.s.guarded(c, func() { raw.Close(); l.leave(addr) }, connIdle), nil
 	}
 }
 
@@ -219,20 +226,43 @@ func remoteIP(c net.Conn) netip.Addr {
 // guardedConn feeds a shadow parser with every byte before it lets sipgo have them.
 type guardedConn struct {
 	net.Conn
-	l      *guardedListener
+	s      *Server
 	addr   netip.Addr
+	idle   time.Duration // silence that ends it; 0 = none does
+	opened time.Time
+	heard  bool // a whole message came
 	shadow *sip.ParserStream
+	left   func() // after its end
+	closed chan struct{}
+	began  chan struct{} // closed at the first read: sipgo has it
 	once   sync.Once
+	reads  sync.Once
+}
+
+func (s *Server) guarded(c net.Conn, left func(), idle time.Duration) *guardedConn {
+	return &guardedConn{Conn: c, s: s, addr: remoteIP(c), idle: idle, opened: time.Now(), shadow: s.parser.NewSIPStream(), left: left,
+		closed: make(chan struct{}), began: make(chan struct{})}
 }
 
 func (c *guardedConn) Read(b []byte) (int, error) {
-	_ = c.Conn.SetReadDeadline(time.Now().Add(connIdle))
+	c.reads.Do(func() { close(c.began) })
+	if c.idle > 0 {
+		_ = c.Conn.SetReadDeadline(c.until())
+	}
 	n, err := c.Conn.Read(b)
 	if n > 0 && !c.fine(b[:n]) {
 		c.Close()
 		return 0, net.ErrClosed
 	}
 	return n, err
+}
+
+// until is when something must have come: the first message soon after the connection, whatever dribbles in meanwhile.
+func (c *guardedConn) until() time.Time {
+	if !c.heard {
+		return c.opened.Add(connFirst)
+	}
+	return time.Now().Add(c.idle)
 }
 
 func (c *guardedConn) fine(data []byte) (ok bool) {
@@ -246,12 +276,17 @@ func (c *guardedConn) fine(data []byte) (ok bool) {
 	if err != nil && !errors.Is(err, sip.ErrParseSipPartial) {
 		return len(data) <= 4 // keep-alive line ends between messages
 	}
-	return messages == 0 || c.l.s.budget.take(c.addr, messages)
+	c.heard = c.heard || messages > 0
+	return messages == 0 || c.s.budget.take(c.addr, messages)
 }
 
-func (c *guardedConn) Close() error {
-	c.once.Do(func() { c.l.leave(c.addr) })
-	return c.Conn.Close()
+func (c *guardedConn) Close() (err error) {
+	c.once.Do(func() {
+		err = c.Conn.Close()
+		close(c.closed)
+		c.left()
+	})
+	return err
 }
 
 // localFor is our address as the far end of dst sees it on this machine: the socket's own, or for a wildcard

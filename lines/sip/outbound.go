@@ -239,7 +239,7 @@ func (l *Leg) join(req *sip.Request, res *sip.Response) {
 	case err != nil:
 	case l.place.transport == "UDP":
 		l.reachBack(l.s.ctx, netip.AddrPortFrom(src.Addr().Unmap(), src.Port()))
-	case len(l.routes) == 0:
+	default:
 		l.dest = src.String() // the connection stays, and so does its certificate
 	}
 }

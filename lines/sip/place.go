@@ -19,11 +19,12 @@ func source(req *sip.Request) netip.AddrPort {
 
 // place is where our side of one exchange is: the socket its requests leave from, and our address as the far end knows it.
 type place struct {
-	transport string // UDP, TCP or TLS
-	local     netip.AddrPort
-	host      netip.Addr // for Via, Contact and SDP
-	port      int        // for Via and Contact; 0 = the connection's
-	bind      netip.Addr // for media sockets
+	transport string         // UDP, TCP or TLS
+	local     netip.AddrPort // the listening socket, or our end of flow; unset = a connection that the far end opened
+	flow      *flow          // nil = UDP, or a connection that the far end opened
+	host      netip.Addr     // for Via, Contact and SDP
+	port      int            // for Via and Contact; 0 = the connection's
+	bind      netip.Addr     // for media sockets
 }
 
 var errNoSocket = errors.New("sip.listen has no socket that reaches this address")
@@ -35,29 +36,45 @@ func (s *Server) placeFor(ctx context.Context, transport, dst string) (place, er
 	if err != nil {
 		return p, fmt.Errorf("address %q: %w", dst, err)
 	}
-	network := "udp"
-	if p.transport != "UDP" {
-		network = "tcp"
-	}
+	sock := netip.AddrPortFrom(unspecified(to.Addr()), 0)
 	for _, k := range s.sockets {
-		if reaches(k.local.Addr(), to.Addr()) && k.network == network {
-			p.local, p.port = k.local, int(k.local.Port())
+		if reaches(k.local.Addr(), to.Addr()) && k.network == sip.NetworkToLower(p.transport) {
+			sock, p.port = k.local, int(k.local.Port())
 			break
 		}
 	}
-	if !p.local.IsValid() {
-		if network == "udp" {
+	if p.transport == "UDP" {
+		if p.port == 0 {
 			return p, errNoSocket
 		}
-		p.local = netip.AddrPortFrom(unspecified(to.Addr()), 0)
+		p.local = sock
 	}
-	p.host = localFor(ctx, p.local.Addr().Unmap(), dst)
+	p.host = localFor(ctx, sock.Addr().Unmap(), dst)
 	p.bind = p.host
 	if s.cfg.PublicIP.IsValid() {
 		p.host = s.cfg.PublicIP
-		if p.local.Addr().IsUnspecified() {
+		if sock.Addr().IsUnspecified() {
 			p.bind = unspecified(to.Addr())
 		}
+	}
+	return p, nil
+}
+
+// outward is placeFor a far end of trunk that we turn to: over a flow, unless the transport is UDP. name is its host name.
+func (s *Server) outward(ctx context.Context, t Trunk, transport, dst, name string) (place, error) {
+	p, err := s.placeFor(ctx, transport, dst)
+	if err != nil || p.transport == "UDP" {
+		return p, err
+	}
+	id := flowID{transport: p.transport, addr: dst}
+	if p.transport == "TLS" {
+		id.name, id.ca, id.pin = name, t.TLSCA, t.TLSFingerprint
+	}
+	if p.flow, err = s.connect(ctx, id); err != nil {
+		return p, err
+	}
+	if p.local = p.flow.addr(); p.port == 0 {
+		p.port = int(p.local.Port())
 	}
 	return p, nil
 }
@@ -100,9 +117,9 @@ func (p place) contact(user string) *sip.ContactHeader {
 	return &sip.ContactHeader{Address: u}
 }
 
-// from makes a UDP request leave from our listening socket; connections are chosen by their far end.
+// from makes a request leave from our listening socket, or over our flow; other connections are chosen by their far end.
 func (p place) from(r *sip.Request) {
-	if p.transport == "UDP" {
+	if p.local.IsValid() {
 		r.Laddr = sip.Addr{IP: net.IP(p.local.Addr().AsSlice()), Port: int(p.local.Port())}
 	}
 	r.SetTransport(p.transport)

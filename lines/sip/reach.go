@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -31,35 +32,47 @@ func (s *Server) mayReach(a netip.Addr) bool {
 }
 
 // resolve turns a host name into the address that is called, IPv4 first, of those that may be. own: the name is the
-// installation's, not a customer's. TLS keeps the name too: see sendTo.
+// installation's, not a customer's.
 func (s *Server) resolve(ctx context.Context, hostport string, own bool) (string, error) {
-	host, port, err := net.SplitHostPort(hostport)
+	list, port, err := s.lookUp(ctx, hostport, own)
 	if err != nil {
 		return "", err
 	}
-	var list []netip.Addr
+	best := list[0]
+	for _, a := range list {
+		if a.Is4() && !best.Is4() {
+			best = a
+		}
+	}
+	return net.JoinHostPort(best.String(), port), nil
+}
+
+// lookUp finds the addresses of a host that may be called: at least one.
+func (s *Server) lookUp(ctx context.Context, hostport string, own bool) (list []netip.Addr, port string, err error) {
+	host, port, err := net.SplitHostPort(hostport)
+	if err != nil {
+		return nil, "", err
+	}
 	if a, err := netip.ParseAddr(host); err == nil {
 		list = []netip.Addr{a}
 	} else if list, err = net.DefaultResolver.LookupNetIP(ctx, "ip", host); err != nil {
-		return "", err
+		return nil, "", err
+	}
+	for i := range list {
+		list[i] = list[i].Unmap()
 	}
 	if own {
 		s.mu.Lock()
 		for _, a := range list {
-			s.own[a.Unmap()] = struct{}{}
+			s.own[a] = struct{}{}
 		}
 		s.mu.Unlock()
 	}
-	var best netip.Addr
-	for _, a := range list {
-		if a = a.Unmap(); s.mayReach(a) && (!best.IsValid() || a.Is4() && !best.Is4()) {
-			best = a
-		}
+	list = slices.DeleteFunc(list, func(a netip.Addr) bool { return !s.mayReach(a) })
+	if len(list) == 0 {
+		return nil, "", errRefused
 	}
-	if !best.IsValid() {
-		return "", errRefused
-	}
-	return net.JoinHostPort(best.String(), port), nil
+	return list, port, nil
 }
 
 // dialer looks at the address of each connection at the moment it is made: a name may mean another one by now.

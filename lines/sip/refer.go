@@ -73,12 +73,7 @@ func (l *Leg) refer(to string, status chan int) error {
 	req.AppendHeader(sip.NewHeader("Referred-By", "<"+l.local.Address.String()+">"))
 	l.referred = status
 	l.s.spawn(func() {
-		res, err := l.s.roundTrip(l.s.ctx, req, &l.trace)
-		if err == nil && (res.StatusCode == 401 || res.StatusCode == 407) && answerChallenge(req, res, l.trunk.Username, l.trunk.Password) {
-			l.post(func() { l.lseq++ })
-			next(req, l.place)
-			res, err = l.s.roundTrip(l.s.ctx, req, &l.trace)
-		}
+		res, err := l.exchange(req)
 		code := 408
 		if err == nil {
 			code = res.StatusCode

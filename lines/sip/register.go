@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/netip"
 	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -92,9 +94,16 @@ type registrant struct {
 	seq     uint32
 	expiry  int // seconds asked for
 	state   Registration
-	refusal string        // of the last try
-	told    int64         // Trunk.Asked that the record answers
-	asked   atomic.Int64  // Trunk.Asked
+	refusal string         // of the last try
+	told    int64          // Trunk.Asked that the record answers
+	asked   atomic.Int64   // Trunk.Asked
+	flow    *flow          // nil over UDP
+	unused  func()         // of the flow
+	seen    netip.AddrPort // our address as the registrar saw it in the last answer; unset = not told
+	contact sip.Uri        // that we are registered with
+	where   place
+	dest    string        // ip:port requests are sent to
+	at      []netip.Addr  // where calls of the registrar may come from
 	now     chan struct{} // somebody asked for a registration at once
 	stop    context.CancelFunc
 	done    chan struct{}
@@ -119,7 +128,7 @@ func (r *registrant) keeps(t Trunk) bool {
 // registrant starts one, after its predecessor has left.
 func (s *Server) registrant(ctx context.Context, t Trunk, predecessor <-chan struct{}) *registrant {
 	ctx, stop := context.WithCancel(ctx)
-	r := &registrant{s: s, trunk: t, callID: sip.CallIDHeader(uuid.NewString()), tag: dialogTag(), expiry: registerFor,
+	r := &registrant{s: s, trunk: t, callID: sip.CallIDHeader(uuid.NewString()), tag: dialogTag(), expiry: registerFor, unused: func() {},
 		now: make(chan struct{}, 1), stop: stop, done: make(chan struct{})}
 	r.asked.Store(t.Asked)
 	started := s.spawn(func() {
@@ -136,6 +145,7 @@ func (s *Server) registrant(ctx context.Context, t Trunk, predecessor <-chan str
 }
 
 func (r *registrant) run(ctx context.Context) {
+	defer func() { r.unused() }()
 	pause := r.s.backoff
 	for ctx.Err() == nil {
 		asked := r.asked.Load()
@@ -150,19 +160,56 @@ func (r *registrant) run(ctx context.Context) {
 		} else {
 			pause = r.s.backoff
 		}
-		again := time.NewTimer(wait)
-		select {
-		case <-again.C:
-		case <-r.now:
-		case <-ctx.Done():
-		}
-		again.Stop()
+		r.rest(ctx, wait)
 	}
 	if r.state == Registered {
 		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), byeBye)
 		defer stop()
 		_, _, _ = r.register(ctx, 0)
+		r.s.home(r.trunk.ID, nil)
 		r.report(Unregistered, r.told, nil)
+	}
+}
+
+// rest waits until it is time to register again, or somebody asks for it, or the connection is lost. A router in between
+// is kept from forgetting us.
+func (r *registrant) rest(ctx context.Context, wait time.Duration) {
+	again, tick := time.NewTimer(wait), time.NewTicker(flowPing)
+	defer again.Stop()
+	defer tick.Stop()
+	for {
+		select {
+		case <-again.C:
+		case <-r.now:
+		case <-r.flow.lostChan():
+		case <-ctx.Done():
+		case <-tick.C:
+			r.ping()
+			continue
+		}
+		return
+	}
+}
+
+// ping keeps a router's memory of our UDP port fresh; flows do that themselves.
+func (r *registrant) ping() {
+	if r.flow != nil || !r.seen.IsValid() || r.seen == r.where.local || r.state != Registered {
+		return
+	}
+	to, err := netip.ParseAddrPort(r.dest)
+	for _, k := range r.s.sockets {
+		if err == nil && k.udp != nil && k.local == r.where.local {
+			_, _ = k.udp.WriteToUDPAddrPort(ping, to)
+		}
+	}
+}
+
+// home notes where a trunk is registered: at these addresses, or nowhere.
+func (s *Server) home(id ids.Number, at []netip.Addr) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if delete(s.homes, id); len(at) > 0 {
+		s.homes[id] = at
 	}
 }
 
@@ -173,6 +220,9 @@ func (r *registrant) report(state Registration, asked int64, why error) {
 		return
 	}
 	r.state, r.refusal, r.told = state, refusal, asked
+	if state != Registered {
+		r.s.home(r.trunk.ID, nil)
+	}
 	ctx, stop := context.WithTimeout(context.Background(), byeBye)
 	defer stop()
 	t := r.trunk
@@ -210,10 +260,10 @@ func cut(s string, runes int) string {
 
 // register sends one REGISTER, with an answer to a challenge. It returns when to register again.
 func (r *registrant) register(ctx context.Context, expires int) (wait time.Duration, state Registration, err error) {
-	req, where, err := r.request(ctx, expires)
-	if err != nil {
+	if err := r.find(ctx); err != nil {
 		return 0, Failed, err
 	}
+	req := r.request(expires)
 	for tries := 0; ; tries++ {
 		res, err := r.s.roundTrip(ctx, req, &trace{})
 		if err != nil {
@@ -221,7 +271,7 @@ func (r *registrant) register(ctx context.Context, expires int) (wait time.Durat
 		}
 		switch code := res.StatusCode; {
 		case res.IsSuccess():
-			return max(granted(req, res, expires)/2, time.Second), Registered, nil
+			return r.registered(req, res, expires), Registered, nil
 		case (code == 401 || code == 407) && tries < 2 && answerChallenge(req, res, r.trunk.Username, r.trunk.Password):
 		case code == 423 && tries < 2 && res.GetHeader("Min-Expires") != nil:
 			r.expiry = min(max(atoi(res.GetHeader("Min-Expires").Value()), r.expiry), 24*3600)
@@ -232,32 +282,107 @@ func (r *registrant) register(ctx context.Context, expires int) (wait time.Durat
 		default:
 			return 0, Failed, registrarError{res}
 		}
-		next(req, where)
+		next(req, r.where)
 		r.seq = req.CSeq().SeqNo
 	}
 }
 
-func (r *registrant) request(ctx context.Context, expires int) (*sip.Request, place, error) {
+// registered takes a success and returns when to register again: soon when the registrar saw us at another address
+// than we told it, which is where its calls reach us.
+func (r *registrant) registered(req *sip.Request, res *sip.Response, expires int) time.Duration {
+	if expires == 0 {
+		return 0
+	}
+	r.contact = *req.Contact().Address.Clone()
+	r.s.home(r.trunk.ID, r.at)
+	if seen := seenAs(res); seen.IsValid() && seen != r.seen {
+		if r.seen = seen; r.ours().Address.String() != r.contact.String() {
+			return time.Second
+		}
+	}
+	return max(granted(req, res, expires)/2, time.Second)
+}
+
+// seenAs is our address as the far end saw it (RFC 3581); unset when it did not say.
+func seenAs(res *sip.Response) netip.AddrPort {
+	via := res.Via()
+	if via == nil {
+		return netip.AddrPort{}
+	}
+	host, _ := via.Params.Get("received")
+	port, _ := via.Params.Get("rport")
+	if host == "" {
+		host = via.Host
+	}
+	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	if n := atoi(port); err == nil && n > 0 && n < 1<<16 {
+		return netip.AddrPortFrom(addr.Unmap(), uint16(n))
+	}
+	return netip.AddrPort{}
+}
+
+// ours is where the registrar's calls reach us: over the flow it is asked by, or at the address it sees.
+func (r *registrant) ours() *sip.ContactHeader {
+	p := r.where
+	if p.flow != nil {
+		p.port = int(p.local.Port())
+	}
+	if r.seen.IsValid() && (p.flow != nil || !r.s.cfg.PublicIP.IsValid()) {
+		p.host, p.port = r.seen.Addr(), int(r.seen.Port())
+	}
+	c := p.contact(r.trunk.Number) // so that a call to our Contact names the number
+	if p.flow != nil {             // RFC 5626 §4.2: a registrar that knows of it forgets the connection before
+		c.Params.Add("+sip.instance", `"<urn:uuid:`+r.instance()+`>"`)
+		c.Params.Add("reg-id", "1")
+	}
+	return c
+}
+
+// instance names the trunk to its registrar, always the same.
+func (r *registrant) instance() string {
 	t := r.trunk
-	target := sip.Uri{Scheme: "sip", Host: t.Address, Port: t.Port}
-	transport := "udp"
-	if t.Transport != "" && t.Transport != "udp" {
-		transport = t.Transport
-		target.UriParams.Add("transport", transport)
+	return uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, "%d %s %s@%s", t.ID, t.Number, t.Username, t.Address)).String()
+}
+
+// target is the registrar.
+func (r *registrant) target() sip.Uri {
+	u := sip.Uri{Scheme: "sip", Host: r.trunk.Address, Port: r.trunk.Port}
+	if r.trunk.Transport != "" && r.trunk.Transport != "udp" {
+		u.UriParams.Add("transport", r.trunk.Transport)
 	}
-	dest, err := r.s.resolve(ctx, r.s.nextHop(t, target), r.s.proxied(t))
+	return u
+}
+
+// find looks where the registrar is, and opens the connection to it.
+func (r *registrant) find(ctx context.Context) error {
+	t, target := r.trunk, r.target()
+	hop := r.s.nextHop(t, target)
+	at, port, err := r.s.lookUp(ctx, hop, r.s.proxied(t))
 	if err != nil {
-		return nil, place{}, err
+		return err
 	}
-	where, err := r.s.placeFor(ctx, transport, dest)
+	if r.at = at; !slices.ContainsFunc(at, func(a netip.Addr) bool { return r.dest == net.JoinHostPort(a.String(), port) }) {
+		r.dest, _ = r.s.resolve(ctx, hop, false) // else it stays: a name may mean several
+	}
+	where, err := r.s.outward(ctx, t, target.UriParams.GetOr("transport", "udp"), r.dest, hostOf(hop))
 	if err != nil {
-		return nil, where, err
+		return err
 	}
-	r.s.trustPeer(dest)
+	r.s.trustPeer(r.dest)
+	if where.flow != r.flow {
+		r.unused()
+		r.flow, r.unused, r.seen = where.flow, where.flow.use(), netip.AddrPort{}
+	}
+	r.where = where
+	return nil
+}
+
+func (r *registrant) request(expires int) *sip.Request {
+	t := r.trunk
 	r.seq++
 	me := sip.Uri{Scheme: "sip", User: escapeUser(t.Username), Host: t.Address}
-	req := sip.NewRequest(sip.REGISTER, target)
-	req.AppendHeader(where.via())
+	req := sip.NewRequest(sip.REGISTER, r.target())
+	req.AppendHeader(r.where.via())
 	if r.s.proxied(t) {
 		req.AppendHeader(r.s.proxyRoute())
 	}
@@ -269,13 +394,22 @@ func (r *registrant) request(ctx context.Context, expires int) (*sip.Request, pl
 	req.AppendHeader(&sip.ToHeader{Address: *me.Clone()})
 	req.AppendHeader(&callID)
 	req.AppendHeader(&sip.CSeqHeader{SeqNo: r.seq, MethodName: sip.REGISTER})
-	req.AppendHeader(where.contact(t.Number)) // so that a call to our Contact names the number
+	contact := r.ours()
+	req.AppendHeader(contact)
+	if r.contact.Host != "" && r.contact.String() != contact.Address.String() { // where we are no longer
+		old := &sip.ContactHeader{Address: *r.contact.Clone()}
+		old.Params.Add("expires", "0")
+		req.AppendHeader(old)
+	}
 	req.AppendHeader(sip.NewHeader("Expires", fmt.Sprint(expires)))
 	req.AppendHeader(allowHeader())
+	if r.flow != nil {
+		req.AppendHeader(sip.NewHeader("Supported", "path, outbound"))
+	}
 	req.SetBody(nil)
-	where.from(req)
-	r.s.sendTo(req, t, target, dest)
-	return req, where, nil
+	r.where.from(req)
+	req.SetDestination(r.dest)
+	return req
 }
 
 // granted is how long the registrar keeps us: the expires parameter of our Contact, else Expires, else what we asked for.

@@ -142,7 +142,7 @@ func (l *Leg) refresh() {
 	interval := time.Duration(l.session.interval) * time.Second
 	l.session.stop = l.after(interval/2-min(32*time.Second, interval/3), l.expired)
 	l.s.spawn(func() {
-		res, err := l.s.roundTrip(l.s.ctx, req, &l.trace)
+		res, err := l.exchange(req)
 		l.post(func() { l.refreshed(req, res, err) })
 	})
 }
@@ -165,11 +165,6 @@ func (l *Leg) refreshed(req *sip.Request, res *sip.Response, err error) {
 		}
 	case res.StatusCode == 491: // both asked at once (RFC 3261 §14.1)
 		l.again(2100*time.Millisecond + rand.N(1900*time.Millisecond))
-	case res.StatusCode == 401 || res.StatusCode == 407:
-		if req.GetHeader("Authorization") == nil && req.GetHeader("Proxy-Authorization") == nil &&
-			answerChallenge(req, res, l.trunk.Username, l.trunk.Password) {
-			l.askAgain(req)
-		}
 	case (res.StatusCode == 405 || res.StatusCode == 501) && req.Method == sip.UPDATE:
 		l.updates = false
 		l.again(0)
@@ -206,15 +201,4 @@ func (l *Leg) again(wait time.Duration) {
 		l.session.stop()
 	}
 	l.session.stop = l.after(wait, l.refresh)
-}
-
-// askAgain repeats a request that was challenged.
-func (l *Leg) askAgain(req *sip.Request) {
-	next(req, l.place)
-	l.lseq = req.CSeq().SeqNo
-	l.asking = true
-	l.s.spawn(func() {
-		res, err := l.s.roundTrip(l.s.ctx, req, &l.trace)
-		l.post(func() { l.refreshed(req, res, err) })
-	})
 }

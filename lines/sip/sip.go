@@ -7,7 +7,10 @@ package sip
 import (
 	"context"
 	"crypto/tls"
+	"errors"
+	"fmt"
 	"log/slog"
+	"net"
 	"net/netip"
 	"strings"
 	"sync"
@@ -17,6 +20,7 @@ import (
 	"github.com/emiago/sipgo"
 	"github.com/emiago/sipgo/sip"
 
+	"parley/ids"
 	"parley/lines"
 	"parley/lines/media"
 	"parley/safe"
@@ -24,7 +28,7 @@ import (
 
 // Config is what a Server needs to know.
 type Config struct {
-	Listen   []string   // udp://HOST:PORT, tcp://HOST:PORT; the first udp one is where UDP requests leave from
+	Listen   []string   // udp://, tcp:// or tls://HOST:PORT; the first udp one is where UDP requests leave from
 	PublicIP netip.Addr // our address in SDP, Via and Contact; unset = the local address
 	Proxy    string     // host[:port] that requests of trunks with Proxy leave through
 	Media    *media.Plane
@@ -50,6 +54,8 @@ type Config struct {
 
 	// TLS is for connections to trunks; nil = the system's certificates. The server name is always that of the trunk.
 	TLS *tls.Config
+	// Certificate is ours, for tls:// in Listen; asked for at each connection.
+	Certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)
 
 	// SessionExpires is the session interval we ask for (RFC 4028); 0 = 30 min, negative = none.
 	SessionExpires time.Duration
@@ -78,6 +84,7 @@ type Server struct {
 	server  *sipgo.Server
 	client  *sipgo.Client
 	sockets []socket
+	opened  map[string]*opened // connections of ours on their way to sipgo: tcp, tls
 	budget  *budget
 	auth    *challenger
 
@@ -94,10 +101,12 @@ type Server struct {
 
 	mu       sync.Mutex
 	legs     map[dialogID]*Leg
-	own      map[netip.Addr]struct{} // addresses of Default and Proxy
-	invites  map[string]struct{}     // inbound INVITEs in work, to recognise merged requests
-	placed   map[dialogID]placed     // recent outbound INVITEs, to acknowledge repeated answers; without the remote tag
-	minSE    int                     // smallest session interval in seconds we accept
+	flows    map[flowID]*flow
+	homes    map[ids.Number][]netip.Addr // where trunks are registered, by their id
+	own      map[netip.Addr]struct{}     // addresses of Default and Proxy
+	invites  map[string]struct{}         // inbound INVITEs in work, to recognise merged requests
+	placed   map[dialogID]placed         // recent outbound INVITEs, to acknowledge repeated answers; without the remote tag
+	minSE    int                         // smallest session interval in seconds we accept
 	t1       time.Duration
 	backoff  time.Duration // first pause after a failed registration
 	deadAir  time.Duration // media.Config.Timeout
@@ -116,6 +125,7 @@ func Start(cfg Config) (*Server, error) { return start(cfg) }
 func start(cfg Config, tune ...func(*Server)) (*Server, error) {
 	s := &Server{cfg: cfg, log: cfg.Log, budget: newBudget(), auth: newChallenger(),
 		legs: map[dialogID]*Leg{}, own: map[netip.Addr]struct{}{}, invites: map[string]struct{}{}, placed: map[dialogID]placed{},
+		flows: map[flowID]*flow{}, homes: map[ids.Number][]netip.Addr{}, opened: map[string]*opened{},
 		minSE: 90, window: addressWindow, t1: sip.T1, backoff: 2 * time.Second, watching: 2 * time.Second,
 		routing: 3 * time.Second}
 	if s.log == nil {
@@ -134,11 +144,19 @@ func start(cfg Config, tune ...func(*Server)) (*Server, error) {
 	}
 	for _, l := range cfg.Listen {
 		sock, err := open(l)
+		if err == nil && sock.network == "tls" && cfg.Certificate == nil {
+			err = errors.Join(fmt.Errorf("sip.listen %q: no certificate", l), sock.tcp.Close())
+		}
 		if err != nil {
 			s.closeSockets()
 			return nil, err
 		}
 		s.sockets = append(s.sockets, sock)
+	}
+	for network, serve := range map[string]func(net.Listener) error{"tcp": s.server.ServeTCP, "tls": s.server.ServeTLS} {
+		own := &opened{conns: make(chan net.Conn), done: s.ctx.Done()}
+		s.opened[network] = own
+		s.readers.Go("sip connections", func() { _ = serve(own) })
 	}
 	for _, sock := range s.sockets {
 		if sock.udp != nil {
@@ -148,6 +166,11 @@ func start(cfg Config, tune ...func(*Server)) (*Server, error) {
 			continue
 		}
 		l := &guardedListener{Listener: sock.tcp, s: s, conns: map[netip.Addr]int{}}
+		if sock.network == "tls" {
+			l.tls = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: cfg.Certificate}
+			s.readers.Go("sip listener", func() { _ = s.server.ServeTLS(l) })
+			continue
+		}
 		s.readers.Go("sip listener", func() { _ = s.server.ServeTCP(l) })
 	}
 	var registering context.Context

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -388,6 +389,42 @@ func TestRegisterWhenAsked(t *testing.T) {
 			t.Errorf("%s", got)
 		}
 	}
+}
+
+// TestCallsOfTheRegistrar: what comes from where we are registered needs no password, what comes from elsewhere does, and so
+// does the registrar once we have left it.
+//
+// Contract: 10.7
+func TestCallsOfTheRegistrar(t *testing.T) {
+	t.Parallel()
+	r := newRegistrar(t, serve(t, Config{}), "secret", 3600)
+	_, port, _ := strings.Cut(r.addr(), ":")
+	list := trunks(Trunk{ID: 7, Number: "205", Extension: true, Username: "ada", Password: "secret", Address: "127.0.0.1", Port: atoi(port),
+		Auth: "auth", Register: true})
+	s := serve(t, Config{Trunks: list, OnCall: func(l lines.Leg) { _ = l.Reject(486) }}, func(s *Server) { s.watching = 50 * time.Millisecond })
+	if got := receive(t, list.states, "state"); got != "7 registered" {
+		t.Error(got)
+	}
+	call := func(from, want string) {
+		t.Helper()
+		p := newPhone(t, s)
+		conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.ParseIP(from)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		p.conn = conn
+		p.send(p.request("INVITE", "205", p.sdp()))
+		p.expect(want)
+	}
+	call("127.0.0.1", "486")
+	call("127.0.0.2", "401")
+	list.set()
+	if got := receive(t, list.states, "state"); got != "7 none" {
+		t.Error(got)
+	}
+	list.set(Trunk{ID: 7, Number: "205", Extension: true, Username: "ada", Password: "secret", Address: "127.0.0.1", Port: atoi(port), Auth: "auth"})
+	call("127.0.0.1", "401")
 }
 
 func TestNoRegistrar(t *testing.T) {

@@ -4,11 +4,15 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
+	"parley/agent"
 	"parley/assistants"
 	"parley/calls"
+	"parley/catalog"
+	"parley/db/dbtest"
 	"parley/placeholders"
 	"parley/voice"
 )
@@ -21,19 +25,72 @@ func TestSettingsOfAConversation(t *testing.T) {
 	err := json.Unmarshal([]byte(`{"initial_message":"Hi {{ name }}{nobody}.","wait_for_customer":true,"language_id":5,"secondary_language_ids":[1,3],
 		"endpoint_type":"ai","endpoint_sensitivity":0.7,"allow_interruptions":true,"interrupt_sensitivity":0.25,"min_interrupt_words":2,
 		"max_duration":120,"max_silence_duration":33,"max_initial_silence_duration":12,"reengagement_interval":17,"reengagement_prompt":"Ask {name}.",
-		"speech_speed":1.2,"voice_stability":0.4,"voice_similarity":0.6,"tts_emotion_enabled":true,"mode":"pipeline"}`), &a.Settings)
+		"speech_speed":1.2,"voice_stability":0.4,"voice_similarity":0.6,"tts_emotion_enabled":true,"mode":"pipeline",
+		"fillers":true,"filler_config":{"question":["Let me look."],"neutral":[]},"ambient_sound":"cafe","ambient_sound_volume":0.3}`), &a.Settings)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := json.Unmarshal([]byte(`[{"type":"collect_keypad","timeout":4,"stop_key":"*"}]`), &a.Tools); err != nil {
 		t.Fatal(err)
 	}
+	germanFillers := assistants.FillerConfig{}.Effective("de")
 	want := voice.Config{Greeting: "Hi Mia.", WaitForCaller: true, Language: "de", Others: []string{"en", "fr"}, Semantic: true, EndSilence: 700 * time.Millisecond,
 		Interruptible: true, InterruptAfter: 250 * time.Millisecond, InterruptWords: 2, MaxDuration: 2 * time.Minute, MaxSilence: 33 * time.Second,
 		MaxInitialSilence: 12 * time.Second, ReengageEvery: 17 * time.Second, ReengagePrompt: "Ask Mia.",
+		Ambience: "cafe", AmbienceVolume: 0.3, Fillers: &voice.Fillers{Question: []string{"Let me look."}, Neutral: []string{},
+			Positive: germanFillers.Positive, Negative: germanFillers.Negative},
 		Speech: voice.Speech{Speed: 1.2, Stability: 0.4, Similarity: 0.6, Emotion: true}, Keypad: &voice.Keypad{Timeout: 4 * time.Second, Stop: '*'}}
 	if got := configOf(a, placeholders.Values{"name": "Mia"}); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v\nwant %+v", got, want)
+	}
+}
+
+// An assistant's own choice of voice, recogniser, synthesizer and model wins over the defaults of its language.
+//
+// Contract: 4.2
+func TestEnginesOfAnAssistant(t *testing.T) {
+	l := newLab(t, dbtest.SQLite(t))
+	for _, name := range []string{"fake", "other"} {
+		l.Engines.Transcribers[name], l.Engines.Synthesizers[name] = openTranscriber, tone{}
+		l.Engines.Models[name] = func(string) agent.Model { return parrot{} }
+	}
+	offer := catalog.Offer{}
+	for _, name := range []string{"fake", "other"} {
+		offer.Synthesizers = append(offer.Synthesizers, catalog.NewSynthesizer{Code: name, Name: name, Languages: []string{"en"},
+			Voices: []catalog.NewVoice{{Code: name + "-a", Name: "A"}, {Code: name + "-b", Name: "B"}}})
+		offer.Transcribers = append(offer.Transcribers, catalog.NewTranscriber{Code: name, Name: name, Languages: []string{"en"}})
+		offer.Models = append(offer.Models, catalog.NewModel{Provider: name, Code: name + "-m", Name: name, Types: []string{"llm"}})
+	}
+	var err error
+	l.Catalog, err = catalog.Open(t.Context(), l.DB, offer)
+	l.must(err)
+	voiceID := func(code string) int64 {
+		all := l.Catalog.Voices(catalog.Filter{})
+		return all[slices.IndexFunc(all, func(v catalog.Voice) bool { return v.Code == code })].ID
+	}
+	transcriber := func(code string) *int64 {
+		all := l.Catalog.Transcribers(catalog.Filter{})
+		return &all[slices.IndexFunc(all, func(v catalog.Provider) bool { return v.Code == code })].ID
+	}
+	model := func(code string) *int64 {
+		all := l.Catalog.Models(catalog.LLM)
+		return &all[slices.IndexFunc(all, func(v catalog.Model) bool { return v.Code == code })].ID
+	}
+	for _, name := range []string{"fake", "other"} {
+		for _, code := range []string{name + "-a", name + "-b"} {
+			var a assistants.Assistant
+			a.LanguageID, a.Mode, a.VoiceID, a.TranscriberProviderID, a.LLMModelID = 1, "pipeline", voiceID(code), transcriber(name), model(name+"-m")
+			if c := l.cast(a); c.voice != code || c.synthesizer != name || c.transcriber != name || c.provider != name || c.model != name+"-m" {
+				t.Errorf("%s: %+v", code, c)
+			}
+		}
+	}
+	var a assistants.Assistant
+	a.LanguageID, a.Mode, a.VoiceID = 1, "pipeline", voiceID("fake-b")
+	all := l.Catalog.Synthesizers(catalog.Filter{})
+	a.SynthesizerProviderID = &all[slices.IndexFunc(all, func(p catalog.Provider) bool { return p.Code == "other" })].ID
+	if c := l.cast(a); c.synthesizer != "other" {
+		t.Errorf("with another provider: %+v", c)
 	}
 }
 

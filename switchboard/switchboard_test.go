@@ -228,7 +228,7 @@ func TestMakeCallChecks(t *testing.T) {
 // place orders a call to somebody who answers or not as dial says.
 func (l *lab) place(dial func(ctx context.Context, d lines.Destination, progress func(int)) (lines.Leg, error)) calls.Call {
 	l.t.Helper()
-	a := l.assistant("outbound", nil)
+	a := l.assistant("outbound", func(f *assistants.Settings) { f.RingingTime = 12 })
 	l.dial = dial
 	c, err := l.Place(l.t.Context(), l.DB, Order{Owner: l.owner, Assistant: value.Ref{ID: int64(a.ID)}, Phone: "+491701234567", Variables: value.Scalars{{Name: "name", Value: "Tom"}}})
 	l.must(err)
@@ -250,7 +250,7 @@ func TestOutboundCall(t *testing.T) {
 			return leg, leg.Answer(ctx)
 		})
 		d := <-asked
-		if d.To != "+491701234567" || d.From != deskNumber || d.RingFor != 30*time.Second {
+		if d.To != "+491701234567" || d.From != deskNumber || d.RingFor != 12*time.Second {
 			l.t.Errorf("dialled %+v", d)
 		}
 		c := l.until(status(calls.InProgress))

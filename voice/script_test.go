@@ -314,6 +314,8 @@ func (w *world) setting(key, v string) {
 		c.MaxInitialSilence = secs()
 	case "reengagement_interval":
 		c.ReengageEvery = secs()
+	case "reengagement_prompt":
+		c.ReengagePrompt = strings.Trim(v, `"`)
 	case "funds":
 		c.Funds = secs()
 	case "end_call_on_voicemail":

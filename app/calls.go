@@ -15,6 +15,7 @@ import (
 	"parley/recordings"
 	"parley/sim"
 	"parley/switchboard"
+	"parley/value"
 )
 
 // calls: their records.
@@ -41,6 +42,7 @@ func (h *App) switchboard(context.Context) error {
 		Asks:    h.Asks,
 		Engines: engines(h.vendors), Home: h.base(), Dialer: h.lines.Phones,
 		Node: h.on.Node, Currency: c.Billing.Currency, Phones: h.phones(), CallsPerMinute: c.Limits.CallsPerMinute,
+		Refers: h.refers,
 	})
 	h.on.Jobs.Every("calls.placed", time.Hour, h.Calls.ForgetPlaced)
 	if days := c.Retention.RecordingsDays; days != nil {
@@ -49,6 +51,19 @@ func (h *App) switchboard(context.Context) error {
 		})
 	}
 	return nil
+}
+
+// refers reports whether callers on a trunk are transferred by their own side.
+func (h *App) refers(ctx context.Context, trunk numbers.ID) (bool, error) {
+	method := h.on.Config.Telephony.TransferMethod
+	if trunk != 0 {
+		t, err := h.Numbers.TrunkByID(ctx, trunk)
+		if err != nil {
+			return false, err
+		}
+		method = value.Or(t.Line.TransferMethod, method)
+	}
+	return method == "refer", nil
 }
 
 // phones are the numbers that anybody here may call or text.

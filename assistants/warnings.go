@@ -26,7 +26,6 @@ const (
 	warnOtherMode = "Stored, but without effect in %s mode."
 	warnPending   = "Stored, but this installation does not carry it out yet."
 	warnModel     = "Stored, but the chosen model has no such setting."
-	warnChats     = "Stored. Chats carry it out, calls do not yet."
 )
 
 // readOnly are fields of the record that the platform fills: a client may send back what it has read.
@@ -101,12 +100,6 @@ func (j *judgement) warnPending() {
 func (j *judgement) warnTools() {
 	for i, t := range j.in.To.Tools {
 		key := j.at("tools", i)
-		switch t.Channels() {
-		case 0:
-			j.note(key, warnPending)
-		case toolbox.Chats:
-			j.note(key, warnChats)
-		}
 		if spec, ok := t.Spec.(toolbox.Unused); ok {
 			for field, sentence := range spec.Unused() {
 				j.note(key+"."+field, sentence)

@@ -3,6 +3,7 @@ package billing
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"parley/accounts"
@@ -102,8 +103,61 @@ func (b *Billing) ChargeCall(ctx context.Context, tx *db.Tx, c calls.Call) (ai, 
 		return 0, 0, err
 	}
 	share, err := b.Quote(ctx, tx, c.Owner, line)
+	if err != nil {
+		return 0, 0, err
+	}
 	carrier = min(share.Money, bill.Money)
-	return bill.Money - carrier, carrier, err
+	legs, err := b.chargeLegs(ctx, tx, c)
+	return bill.Money - carrier, carrier + legs, err
+}
+
+// legRef names a further leg of a call in the ledger.
+func legRef(l calls.Leg) string { return fmt.Sprintf("call:%d:leg:%d", l.CallID, l.ID) }
+
+// legRate is what a minute of a further leg costs: own trunks their own rate, sip: addresses that no carrier takes us to nothing.
+func (b *Billing) legRate(l calls.Leg) value.Money {
+	switch {
+	case l.TrunkID != nil:
+		return b.OwnTrunk
+	case strings.HasPrefix(l.Target, "+"):
+		return b.CallRate(l.Target)
+	}
+	return 0
+}
+
+// HoldLeg sets money aside for a further leg of a call, of at most most. It returns how long that lasts, 0 = to the end;
+// fault.NeedsPayment when not even a minute is covered.
+func (b *Billing) HoldLeg(ctx context.Context, tx *db.Tx, c calls.Call, l calls.Leg, most time.Duration) (time.Duration, error) {
+	want := int64(most.Seconds())
+	paid, err := b.HoldMinutes(ctx, tx, c.Owner, legRef(l), false, b.legRate(l), want)
+	if err != nil || paid >= want {
+		return 0, err
+	}
+	return time.Duration(paid) * time.Second, nil
+}
+
+// ReleaseLeg gives the hold of a leg back that nobody answered.
+func (b *Billing) ReleaseLeg(ctx context.Context, tx *db.Tx, c calls.Call, l calls.Leg) error {
+	return b.Release(ctx, tx, c.Owner, legRef(l))
+}
+
+// chargeLegs replaces the holds of a call's further legs by what they cost.
+func (b *Billing) chargeLegs(ctx context.Context, tx *db.Tx, c calls.Call) (sum value.Money, err error) {
+	legs, err := calls.Legs(ctx, tx, c.ID)
+	for _, l := range legs {
+		if !l.Answered() {
+			if err := b.ReleaseLeg(ctx, tx, c, l); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		bill, err := b.Settle(ctx, tx, c.Owner, legRef(l), Carriage(b.legRate(l), l.Seconds(c.EndedReal.Time()), c.AssistantID))
+		if err != nil {
+			return 0, err
+		}
+		sum += bill.Money
+	}
+	return sum, err
 }
 
 // CallPrice is what a call would be charged if it ended now.
@@ -111,11 +165,22 @@ func (b *Billing) CallPrice(ctx context.Context, q db.Q, c calls.Call, now time.
 	if !c.Answered() {
 		return 0, 0, nil
 	}
-	talked := calls.Begun(now.Sub(c.AnsweredReal.Time()))
+	legs, err := calls.Legs(ctx, q, c.ID)
+	if err != nil {
+		return 0, 0, err
+	}
+	until, items := now, []Item{Carriage(b.carrierRate(c), c.Duration(now), nil)}
+	for _, l := range legs {
+		items = append(items, Carriage(b.legRate(l), l.Seconds(now), nil))
+		if !l.JoinedReal.IsZero() {
+			until = l.JoinedReal.Time() // nobody pays for an assistant that has left
+		}
+	}
+	talked := calls.Begun(until.Sub(c.AnsweredReal.Time()))
 	talk, err := b.Quote(ctx, q, c.Owner, AITime(talked, nil))
 	if err != nil {
 		return 0, 0, err
 	}
-	line, err := b.Quote(ctx, q, c.Owner, Carriage(b.carrierRate(c), c.Duration(now), nil))
+	line, err := b.Quote(ctx, q, c.Owner, items...)
 	return talk.Money, line.Money, err
 }

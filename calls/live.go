@@ -121,6 +121,7 @@ type Over struct {
 	AnsweredBy AnsweredBy // empty = as stored
 	Recording  string
 	Log        []Event // what its log lacks
+	Legs       []Leg   // the further ones as they ended; those left open end with the call
 	Settled    bool    // a call that nobody answered is settled with this: it costs nothing
 }
 
@@ -148,6 +149,16 @@ func (c *Calls) End(ctx context.Context, q db.Q, id ID, o Over) (Call, error) {
 			int64(db.At(real)), o.AISeconds, int64(db.At(tx.Now())), o.Settled)
 		if err != nil {
 			return fmt.Errorf("end call: %w", err)
+		}
+		for _, l := range o.Legs {
+			if err := c.SaveLeg(ctx, tx, l); err != nil {
+				return fmt.Errorf("end leg: %w", err)
+			}
+		}
+		if call.Answered() {
+			if err := endLegs(ctx, tx, id, real); err != nil {
+				return fmt.Errorf("end legs: %w", err)
+			}
 		}
 		if o.Keypad != "" {
 			call.Variables.V = call.Variables.V.With(value.Scalar{Name: "keypad_input", Value: o.Keypad})

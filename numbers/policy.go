@@ -60,3 +60,15 @@ func premium(number string) bool {
 	}
 	return false
 }
+
+// AllowsDialled applies the policy to what is dialled on some line: a number in whatever form, or an extension. What could be
+// an international number counts as that one.
+func (p Policy) AllowsDialled(user string) bool {
+	if strings.HasPrefix(user, "+") {
+		return p.Allows(user)
+	}
+	number := "+" + strings.TrimLeft(user, "0")
+	n, err := phonenumbers.Parse(number, "")
+	costly := slices.ContainsFunc(global, func(prefix string) bool { return strings.HasPrefix(number, prefix) })
+	return !costly && (err != nil || !phonenumbers.IsPossibleNumber(n)) || p.Allows(number)
+}

@@ -67,6 +67,22 @@ func (t *seat) at(leg lines.Leg) {
 	t.leg = leg
 }
 
+// change takes the engines of another assistant instead; false when one of those serves as many as it can.
+func (t *seat) change(providers []string) bool {
+	s := t.board
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.seats, t)
+	defer func() { s.seats[t] = struct{}{} }()
+	for _, p := range providers {
+		if most, limited := s.Engines.Most[p]; limited && s.using(p) >= most {
+			return false
+		}
+	}
+	t.providers = providers
+	return true
+}
+
 func (t *seat) release() {
 	t.board.mu.Lock()
 	defer t.board.mu.Unlock()

@@ -58,6 +58,7 @@ func (s *Switchboard) inbound(leg lines.Leg) {
 		return
 	}
 	l := s.begin(call, leg)
+	l.seat = seat
 	defer s.forget(l)
 	s.answer(l, leg, a)
 }

@@ -46,9 +46,14 @@ type lab struct {
 	owner  accounts.ID
 	people *accounts.Accounts
 
-	mu      sync.Mutex
-	poor    bool // the hold is refused
-	paid    time.Duration
+	mu   sync.Mutex
+	poor bool // the hold is refused
+	paid time.Duration
+
+	poorLegs bool // that of a further leg is
+	paidLeg  time.Duration
+	legHolds []string // their targets, with a minus those given back
+
 	dial    func(ctx context.Context, d lines.Destination, progress func(int)) (lines.Leg, error)
 	files   map[string][]byte
 	scratch string // recordings in the making
@@ -234,6 +239,23 @@ func (l *lab) HoldCall(context.Context, *db.Tx, calls.Call, time.Duration) (time
 		return 0, fault.New(fault.NeedsPayment, "", "poor")
 	}
 	return l.paid, nil
+}
+
+func (l *lab) HoldLeg(_ context.Context, _ *db.Tx, _ calls.Call, leg calls.Leg, most time.Duration) (time.Duration, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.poorLegs {
+		return 0, fault.New(fault.NeedsPayment, "", "poor")
+	}
+	l.legHolds = append(l.legHolds, leg.Target)
+	return l.paidLeg, nil
+}
+
+func (l *lab) ReleaseLeg(_ context.Context, _ *db.Tx, _ calls.Call, leg calls.Leg) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.legHolds = append(l.legHolds, "-"+leg.Target)
+	return nil
 }
 
 func (l *lab) ChargeCall(_ context.Context, _ *db.Tx, c calls.Call) (ai, carrier value.Money, err error) {

@@ -148,6 +148,7 @@ func (s *Switchboard) conversation(a assistants.Assistant, l *live, c cast) (voi
 		p.SynthesizerFallback = voice.NamedSynthesizer{Synthesizer: s.Engines.Synthesizers[c.synthesizer2], Provider: c.synthesizer2,
 			Voice: c.voice2}
 	}
+	m.cfg, m.parts = cfg, p
 	if c.provider2 != "" {
 		second := *m
 		second.engine = s.engine(c.provider2, c.model2)

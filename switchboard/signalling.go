@@ -2,6 +2,7 @@ package switchboard
 
 import (
 	"context"
+	"slices"
 
 	"parley/calls"
 	"parley/fault"
@@ -37,10 +38,22 @@ func (l *live) at(leg lines.Leg) {
 func (l *live) signalling() []calls.Message {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.leg == nil {
-		return l.attempt
+	all := l.attempt
+	if l.leg != nil {
+		all = traceOf(l.leg)
 	}
-	return traceOf(l.leg)
+	if len(l.parties) == 0 {
+		return all
+	}
+	all = slices.Clone(all)
+	for _, p := range l.parties {
+		all = append(all, p.trace...)
+		if p.leg != nil {
+			all = append(all, traceOf(p.leg)...)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b calls.Message) int { return a.At.Compare(b.At) })
+	return all
 }
 
 // Signalling is that of a call so far, oldest first, wherever it is held or was.

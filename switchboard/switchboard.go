@@ -50,6 +50,9 @@ type Billing interface {
 	// HoldCall reserves money for a call of at most most; paid is how long the hold lasts, 0 = without limit.
 	// A fault.NeedsPayment says that not even a minute is covered.
 	HoldCall(ctx context.Context, tx *db.Tx, c calls.Call, most time.Duration) (paid time.Duration, err error)
+	// HoldLeg reserves money for a further leg of a call, ReleaseLeg gives it back when nobody answered.
+	HoldLeg(ctx context.Context, tx *db.Tx, c calls.Call, l calls.Leg, most time.Duration) (paid time.Duration, err error)
+	ReleaseLeg(ctx context.Context, tx *db.Tx, c calls.Call, l calls.Leg) error
 	// ChargeCall replaces the hold by what the ended call costs.
 	ChargeCall(ctx context.Context, tx *db.Tx, c calls.Call) (ai, carrier value.Money, err error)
 }
@@ -81,27 +84,30 @@ type Engines struct {
 
 // Deps are the rooms and engines that calls need.
 type Deps struct {
-	DB             *db.DB
-	Jobs           *jobs.Runner
-	Calls          *calls.Calls
-	Assistants     *assistants.Assistants
-	Catalog        *catalog.Catalog
-	Mind           mind.Mind
-	Accounts       *accounts.Accounts
-	Numbers        Numbers
-	Billing        Billing
-	Campaigns      Campaigns
-	Webhooks       Webhooks
-	Logs           *calllog.Logs
-	Recordings     *recordings.Recordings
-	Asks           *asks.Asks
-	Engines        Engines
-	Dialer         lines.Dialer
-	Node           string         // names this process among those that share the database
-	Home           string         // scheme and host of links to recordings
-	Currency       string         // of costs
-	Phones         numbers.Policy // destinations that may be called
-	CallsPerMinute int            // outbound, of an account; 0 = no limit
+	DB         *db.DB
+	Jobs       *jobs.Runner
+	Calls      *calls.Calls
+	Assistants *assistants.Assistants
+	Catalog    *catalog.Catalog
+	Mind       mind.Mind
+	Accounts   *accounts.Accounts
+	Numbers    Numbers
+	Billing    Billing
+	Campaigns  Campaigns
+	Webhooks   Webhooks
+	Logs       *calllog.Logs
+	Recordings *recordings.Recordings
+	Asks       *asks.Asks
+	Engines    Engines
+	Dialer     lines.Dialer
+	Node       string         // names this process among those that share the database
+	Home       string         // scheme and host of links to recordings
+	Currency   string         // of costs
+	Phones     numbers.Policy // destinations that may be called
+	// Refers reports whether callers on a trunk (0 = the installation's line) are transferred by their own side (SIP REFER)
+	// instead of being bridged; nil = nobody is.
+	Refers         func(ctx context.Context, trunk numbers.ID) (bool, error)
+	CallsPerMinute int // outbound, of an account; 0 = no limit
 	Log            *slog.Logger
 }
 
@@ -138,6 +144,12 @@ type live struct {
 	tap     *recordings.Tap // nil until the call is answered
 	leg     lines.Leg
 	attempt []calls.Message // signalling of a call that nobody answered
+	parties []*party        // further legs
+	joined  *joint          // the caller talks to one of them
+	closed  bool            // nobody can be joined any more
+
+	hanging  safe.Group // ends legs
+	switches int        // assistants that took over; the thinker's
 }
 
 // lease is how long a silent process keeps its calls; it renews four times as often.

@@ -36,6 +36,10 @@ func (s *Switchboard) converse(l *live, leg lines.Leg, a assistants.Assistant) {
 	parts.Observe = rec.Observe
 	hung := make(chan struct{})
 	parts.Ended = func(voice.Reason) {
+		if l.joint() != nil {
+			close(hung) // the line goes on without us
+			return
+		}
 		safe.Go("hang-up", func() {
 			defer close(hung)
 			s.hangUp(leg)
@@ -54,8 +58,13 @@ func (s *Switchboard) converse(l *live, leg lines.Leg, a assistants.Assistant) {
 	l.open(session, rec, tap)
 	report := session.Run(l.ctx)
 	<-hung
-	l.open(nil, nil, nil)
 	over := s.over(report, call, leg)
+	if j := l.close(); j != nil {
+		l.open(nil, rec, tap)
+		s.together(l, leg, j, &over)
+	}
+	l.open(nil, nil, nil)
+	over.Legs = s.endParties(l)
 	if tape != nil {
 		over.Recording = s.Recordings.Keep(tape, call.ID)
 	}

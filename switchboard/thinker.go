@@ -23,11 +23,13 @@ type thinker struct {
 	live    *live
 	speaker *mind.Speaker
 	engine  agent.Engine
+	cfg     voice.Config // both of the conversation, without its thinkers
+	parts   voice.Parts
 }
 
 func (s *Switchboard) thinker(a assistants.Assistant, l *live, v placeholders.Values, e agent.Engine) (*thinker, error) {
 	speaker, err := s.Mind.Speaker(s.ctx, a, v, tools.Conversation{CallID: fmt.Sprint(l.call.ID)})
-	return &thinker{s, l, speaker, e}, err
+	return &thinker{board: s, live: l, speaker: speaker, engine: e}, err
 }
 
 // Think runs one turn of thought. Observations, a tool call among them, are yielded before the work goes on.
@@ -36,7 +38,7 @@ func (m *thinker) Think(ctx context.Context, q voice.Thinking) iter.Seq2[voice.T
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		stopped := false
-		var then voice.Reason
+		x := transfer{thinker: m, asked: q}
 		send := func(t voice.Thought) bool {
 			if !stopped && !yield(t, nil) {
 				stopped = true
@@ -44,9 +46,10 @@ func (m *thinker) Think(ctx context.Context, q voice.Thinking) iter.Seq2[voice.T
 			}
 			return !stopped
 		}
-		turn := m.turn(q, func(context.Context) error { then = voice.AssistantHangup; return nil })
+		x.send = send
+		turn := m.turn(q, x.channel())
 		turn.Observe = func(e agent.Event) {
-			send(voice.Thought{Event: &e, Then: then})
+			send(voice.Thought{Event: &e, Then: x.then, Successor: x.successor})
 		}
 		for text, err := range turn.Sentences(ctx) {
 			switch {
@@ -62,10 +65,10 @@ func (m *thinker) Think(ctx context.Context, q voice.Thinking) iter.Seq2[voice.T
 	}
 }
 
-func (m *thinker) turn(q voice.Thinking, endCall func(context.Context) error) *agent.Turn {
+func (m *thinker) turn(q voice.Thinking, can toolbox.Channel) *agent.Turn {
 	return m.speaker.Turn(mind.Occasion{
 		Engine: m.engine, History: q.History, Language: q.Language, Spoken: true, Notes: q.Notes, Purpose: q.Purpose, Instruction: q.Instruction,
-		Channel: toolbox.Channel{EndCall: endCall, SendDigits: m.live.sendDigits, Calendar: m.calendar},
+		Channel: can,
 	})
 }
 

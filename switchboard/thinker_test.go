@@ -31,7 +31,7 @@ func TestCalendarInCalls(t *testing.T) {
 		offered := func() (book func(context.Context, json.RawMessage) agent.Result) {
 			m, err := l.thinker(a, &live{call: call}, nil, agent.Engine{})
 			l.must(err)
-			all := m.turn(voice.Thinking{}, nil).Functions
+			all := m.turn(voice.Thinking{}, (&transfer{thinker: m}).channel()).Functions
 			if i := slices.IndexFunc(all, func(f agent.Function) bool { return f.Name == "book_appointment" }); i >= 0 {
 				return all[i].Run
 			}

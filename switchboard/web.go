@@ -67,7 +67,9 @@ func (s *Switchboard) webCall(ctx context.Context, a assistants.Assistant, leg l
 		}
 		return none, nil, nil, err
 	}
-	return call, s.begin(call, leg), seat, nil
+	l := s.begin(call, leg)
+	l.seat = seat
+	return call, l, seat, nil
 }
 
 func (s *Switchboard) answerWeb(l *live, leg lines.Leg, a assistants.Assistant) {

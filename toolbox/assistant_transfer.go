@@ -8,7 +8,7 @@ import (
 	"parley/value"
 )
 
-var assistantTransfer = kind{name: "assistant_transfer", blank: func() Spec { return new(AssistantTransfer) }, in: Chats}
+var assistantTransfer = kind{name: "assistant_transfer", blank: func() Spec { return new(AssistantTransfer) }}
 
 // AssistantTransfer lets another assistant take over.
 type AssistantTransfer struct {

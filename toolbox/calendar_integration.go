@@ -11,7 +11,7 @@ import (
 	"parley/placeholders"
 )
 
-var calendarIntegration = kind{name: "calendar_integration", blank: func() Spec { return new(CalendarIntegration) }, in: Calls | Chats}
+var calendarIntegration = kind{name: "calendar_integration", blank: func() Spec { return new(CalendarIntegration) }}
 
 // CalendarIntegration looks for and books appointments. The key is sealed in the stored document.
 type CalendarIntegration struct {

@@ -2,7 +2,7 @@ package toolbox
 
 import "parley/agent"
 
-var collectKeypad = kind{name: "collect_keypad", blank: func() Spec { return new(CollectKeypad) }, once: true, in: Calls}
+var collectKeypad = kind{name: "collect_keypad", blank: func() Spec { return new(CollectKeypad) }, once: true}
 
 // CollectKeypad takes the keys that the caller presses as a turn: the voice engine carries it out, no model calls it.
 type CollectKeypad struct {

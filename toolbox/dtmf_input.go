@@ -8,7 +8,7 @@ import (
 	"parley/agent"
 )
 
-var dtmfInput = kind{name: "dtmf_input", blank: func() Spec { return new(DTMFInput) }, once: true, in: Calls}
+var dtmfInput = kind{name: "dtmf_input", blank: func() Spec { return new(DTMFInput) }, once: true}
 
 // DTMFInput presses keys.
 type DTMFInput struct {

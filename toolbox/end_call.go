@@ -7,7 +7,7 @@ import (
 	"parley/agent"
 )
 
-var endCall = kind{name: "end_call", blank: func() Spec { return new(EndCall) }, once: true, in: Calls | Chats}
+var endCall = kind{name: "end_call", blank: func() Spec { return new(EndCall) }, once: true}
 
 // EndCall hangs up.
 type EndCall struct {

@@ -19,17 +19,7 @@ type kind struct {
 	name  string
 	blank func() Spec // its fields, which have the rules of an input
 	once  bool        // an assistant has one at most
-	in    Channels    // where its effect is carried out; 0 = nowhere yet
 }
-
-// Channels are kinds of conversations.
-type Channels byte
-
-// The kinds of conversations.
-const (
-	Calls Channels = 1 << iota
-	Chats
-)
 
 // table is every built-in tool, in the order of the contract's section 4.4.
 var table = []kind{callTransfer, warmCallTransfer, endCall, dtmfInput, collectKeypad, calendarIntegration, assistantTransfer}
@@ -57,12 +47,6 @@ type Tools []Tool
 
 // most is how many tools an assistant has at most.
 const most = 20
-
-// Channels are where the tool does something; 0 = it is stored and not carried out yet.
-func (t Tool) Channels() Channels {
-	k, _ := kindOf(t.Type)
-	return k.in
-}
 
 func kindOf(name string) (kind, bool) {
 	i := slices.IndexFunc(table, func(k kind) bool { return k.name == name })

@@ -102,6 +102,21 @@ func (m *Media) Sent() []int16 {
 	return slices.Clone(m.sent)
 }
 
+// SentAll waits until so many samples were sent.
+func (m *Media) SentAll(ctx context.Context, n int) error {
+	for {
+		m.mu.Lock()
+		there, space := len(m.sent) >= n, m.space
+		m.mu.Unlock()
+		if there {
+			return nil
+		}
+		if err := m.wait(ctx, space); err != nil {
+			return err
+		}
+	}
+}
+
 // phase keeps our clock off the round moments at which test scripts do things: nothing happens at the same instant.
 const phase = 5 * time.Millisecond
 

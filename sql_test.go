@@ -117,6 +117,7 @@ func TestStatements(t *testing.T) {
 
 type query struct {
 	file, where, text string
+	line              int
 	filled            bool // parts that are made at run time are filled in
 }
 
@@ -186,7 +187,8 @@ func statements(t *testing.T) (found []query, open map[string]int) {
 					return true
 				}
 				if q := known.query(e); q.text != "" {
-					q.file, q.where = files[i], set.Position(e.Pos()).String()
+					at := set.Position(e.Pos())
+					q.file, q.line, q.where = files[i], at.Line, at.String()
 					found = append(found, q)
 				} else {
 					open[files[i]]++

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"parley/assistants"
@@ -265,7 +266,12 @@ func (a *API) deleteCall(ctx context.Context, in *callRef) (wire.Message, error)
 			return wire.Message{}, err
 		}
 	}
-	return wire.Message{Message: "The call was removed."}, a.Calls.Remove(ctx, a.DB, c.ID)
+	if err := a.Calls.Remove(ctx, a.DB, c.ID); errors.Is(err, calls.ErrNotFound) {
+		return wire.Message{}, errNoCall
+	} else if err != nil {
+		return wire.Message{}, err
+	}
+	return wire.Message{Message: "The call was removed."}, nil
 }
 
 func (a *API) callEvents(ctx context.Context, in *callRef) (callEvents, error) {

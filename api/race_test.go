@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"parley/api/apitest"
+	"parley/calls"
 	"parley/db/dbtest"
 )
 
@@ -43,22 +44,12 @@ const documentPath = "{knowledgebaseId}/documents/{documentId}"
 
 // unraced are the updating routes that stand in no race, and why.
 var unraced = map[string]string{
-	"DELETE /user/api-keys/{id}":                               "a gap: no race is written yet",
-	"PUT /console/password":                                    "a gap: no race is written yet",
 	"POST /user/assistants/disable-inbound-webhook":            "the same change as its enable- twin, which is raced",
 	"POST /user/assistants/disable-conversation-ended-webhook": "the same change as its enable- twin, which is raced",
 	"POST /user/assistants/disable-webhook":                    "the same change as its enable- twin, which is raced",
-	"DELETE /user/calls/{id}":                                  "a gap: no race is written yet",
-	"DELETE /user/do-not-call/{id}":                            "a gap: no race is written yet",
-	"DELETE /web-calls/{uuid}":                                 "a gap: no race is written yet",
-	"POST /user/campaigns/update-status":                       "a gap: no race is written yet",
-	"POST /automate/conversations/{uuid}/enable-ai":            "a gap: no race is written yet",
-	"POST /automate/conversations/{uuid}/disable-ai":           "a gap: no race is written yet",
-	"POST /user/webhook-secret/rotate":                         "a gap: no race is written yet",
+	"DELETE /web-calls/{uuid}":                                 "changes no record: it tells the process that holds the call",
 	"DELETE /sim/inventory/{phone_number}":                     "one guarded statement",
-	"PUT /sim/faults":                                          "a gap: no race is written yet",
 	"PUT /sim/phones/{phone_number}":                           "one statement that writes the whole row",
-	"PUT /sim/whatsapp/templates/{id}":                         "a gap: no race is written yet",
 }
 
 // TestEveryUpdateIsRaced asks of every route that changes or switches a record that it stands in a race, or in unraced.
@@ -164,6 +155,35 @@ var (
 	newTrunk = func(s *apitest.Server) string {
 		return s.Send("POST /user/phone-numbers/sip-trunks", `{"sip_trunk_type":"extension","phone_number":"`+fresh(s)+`","sip_address":"sip.example.net","sip_username":"user","sip_password":"secret","country_code":"DE","sip_calling_format":"+e164","inbound_authorization_type":"auth"}`).Want(201).Text("data.id")
 	}
+	newKey  = made("POST /user/api-keys", `{"name":"crm"}`, "api_key.id")
+	newChat = func(s *apitest.Server) string {
+		_, uuid := assistantOf(s, "")
+		return s.Send("POST /conversations", `{"assistant_id":"`+uuid+`"}`).Want(200).Text("conversation_id")
+	}
+	newCall = func(s *apitest.Server) string {
+		acc, err := s.App.Accounts.First(s.T.Context(), s.DB)
+		if err != nil {
+			s.T.Fatal(err)
+		}
+		c, err := s.App.Calls.Create(s.T.Context(), s.DB, calls.NewCall{Owner: acc.ID, Type: calls.Inbound, AssistantName: "Desk", Currency: "USD"})
+		if err == nil {
+			_, err = s.App.Calls.End(s.T.Context(), s.DB, c.ID, calls.Over{Reason: calls.CustomerHangup, Settled: true})
+		}
+		if err != nil {
+			s.T.Fatal(err)
+		}
+		return fmt.Sprint(c.ID)
+	}
+	newStart = func(s *apitest.Server) string { // a campaign that can be started
+		trunk := newTrunk(s)
+		a := s.Send("POST /user/assistant", strings.Replace(strings.Replace(desk, "inbound", "outbound", 1), "{", `{"phone_number_id":`+trunk+`,`, 1)).Want(201).Text("data.id")
+		c := s.Send("POST /user/campaigns", `{"name":"C","assistant_id":`+a+`}`).Want(201).Text("data.id")
+		s.Send("POST /user/lead", `{"phone_number":"+491701234567","campaign_id":`+c+`}`).Want(200)
+		return c
+	}
+	newTemplate = func(s *apitest.Server) string {
+		return s.Send("POST /user/whatsapp/senders/"+newSender(s)+"/templates", `{"name":"hello","language":"en","category":"utility","body_text":"Hi."}`).Want(201).Text("data.id")
+	}
 	newSender = func(s *apitest.Server) string {
 		return s.Send("POST /sim/whatsapp/senders", `{"phone_number":"+1415`+fmt.Sprint(5550000+count(s))+`","display_name":"Shop"}`).Want(200).Text("data.id")
 	}
@@ -263,6 +283,15 @@ var races = []race{
 	{name: "simulated sender", make: newSender, a: `PUT /sim/whatsapp/senders/{id} {"display_name":"A#"}`, b: `PUT /sim/whatsapp/senders/{id} {"messaging_limit":1#}`,
 		read: `PUT /sim/whatsapp/senders/{id} {"sync":true}`, both: []string{"data.display_name=A#", "data.messaging_limit=1#"}},
 
+	{name: "password", make: fresh, a: `PUT /console/password {"password":"correct horse #"}`, b: `PUT /console/password {"password":"other horse #"}`},
+	{name: "webhook secret", make: fresh, a: `POST /user/webhook-secret/rotate`, b: `POST /user/webhook-secret/rotate`},
+	{name: "assistant of a conversation off and on", make: newChat, path: "{uuid}", a: `POST /automate/conversations/{id}/disable-ai`, b: `POST /automate/conversations/{id}/enable-ai`},
+	{name: "campaign started and renamed", make: newStart, again: true, a: `POST /user/campaigns/update-status {"campaign_id":{id},"action":"start"}`, b: `PUT /user/campaigns/{id} {"name":"B#"}`,
+		read: "GET /user/campaigns/{id}", both: []string{"data.name=B#", "data.status=in-progress"}},
+	{name: "simulated failures", make: fresh, a: `PUT /sim/faults {"carrier":"search_fails","whatsapp":"timeout"}`, b: `PUT /sim/faults {"whatsapp":"ok","carrier":"ok"}`},
+	{name: "simulated template", make: newTemplate, a: `PUT /sim/whatsapp/templates/{id} {"body_text":"A#"}`, b: `PUT /sim/whatsapp/templates/{id} {"name":"b#"}`,
+		read: `PUT /sim/whatsapp/templates/{id} {"sync":true}`, both: []string{"data.body_text=A#", "data.name=b#"}},
+
 	// Two changes that exclude each other: one is refused.
 	{name: "campaign's hours", make: newCampaign, again: true, a: `PUT /user/campaigns/{id} {"allowed_hours_start_time":"09:00"}`,
 		b: `PUT /user/campaigns/{id} {"allowed_hours_end_time":"09:00"}`, codes: []string{"200 422", "422 200"}},
@@ -299,6 +328,11 @@ var races = []race{
 	{name: "lead twice deleted", make: newLead, again: true, a: `DELETE /user/leads/{id}`, b: `DELETE /user/leads/{id}`, codes: twice},
 	{name: "trunk twice deleted", make: newTrunk, again: true, a: `DELETE /user/phone-numbers/sip-trunks/{id}`, b: `DELETE /user/phone-numbers/sip-trunks/{id}`, codes: twice},
 	{name: "sender twice deleted", make: newSender, again: true, a: `DELETE /user/whatsapp/senders/{id}`, b: `DELETE /user/whatsapp/senders/{id}`, codes: twice},
+
+	{name: "key twice deleted", make: newKey, again: true, a: `DELETE /user/api-keys/{id}`, b: `DELETE /user/api-keys/{id}`, codes: twice},
+	{name: "call twice deleted", make: newCall, again: true, a: `DELETE /user/calls/{id}`, b: `DELETE /user/calls/{id}`, codes: twice},
+	{name: "blocked number twice deleted", make: made("POST /user/do-not-call", `{"phone_number":"+491701234568"}`, "data.id"), again: true,
+		a: `DELETE /user/do-not-call/{id}`, b: `DELETE /user/do-not-call/{id}`, codes: twice},
 
 	// Two where the plan has room for one.
 	{name: "limit of assistants", make: roomForOne("max_assistants", "/user/assistants"), again: true, a: `POST /user/assistant {id}`, b: `POST /user/assistant {id}`,

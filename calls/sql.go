@@ -231,9 +231,13 @@ func (c *Calls) List(ctx context.Context, q db.Q, owner accounts.ID, f Filter, o
 	return out, total, nil
 }
 
-// Remove deletes a call that is over, with its transcript and events. Its recording is the caller's to delete first.
+// Remove deletes a call that is over, with its transcript and events; ErrNotFound when there is none. Its recording is the
+// caller's to delete first.
 func (c *Calls) Remove(ctx context.Context, q db.Q, id ID) error {
-	_, err := q.Exec(ctx, `DELETE FROM calls WHERE id = $1 AND status NOT IN ('initiated', 'ringing', 'in-progress')`, id)
+	n, err := q.Exec(ctx, `DELETE FROM calls WHERE id = $1 AND status NOT IN ('initiated', 'ringing', 'in-progress')`, id)
+	if err == nil && n == 0 {
+		err = ErrNotFound
+	}
 	return err
 }
 

@@ -150,7 +150,8 @@ func (s *Chats) reported(ctx context.Context, job jobs.Job) error {
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `UPDATE conversations SET evaluation = $2 WHERE id = $1`, args.ID, string(b)); err != nil {
+		if _, err := tx.Exec(ctx, `UPDATE conversations SET evaluation = $2 WHERE id = $1 AND (ended_at IS NULL OR ended_at <= $3)`,
+			args.ID, string(b), args.At); err != nil { // that of a later ending stays
 			return err
 		}
 		if e.URL != "" && s.beside.Report != nil {

@@ -164,8 +164,8 @@ func (s *Chats) append(ctx context.Context, tx *db.Tx, c *Conversation, e *Entry
 		*j.to = text(string(b))
 	}
 	if e.Role != System { // locks the conversation first, so that its entries appear in the order of their ids
-		_, err := tx.Exec(ctx, `UPDATE conversations SET message_count = message_count + 1, last_message_at = $2, updated_at = $2 WHERE id = $1`,
-			int64(c.ID), db.At(e.At))
+		_, err := tx.Exec(ctx, `UPDATE conversations SET message_count = message_count + 1, updated_at = $2,
+			last_message_at = CASE WHEN last_message_at > $2 THEN last_message_at ELSE $2 END WHERE id = $1`, int64(c.ID), db.At(e.At))
 		if err != nil {
 			return err
 		}

@@ -174,7 +174,7 @@ func (s *Chats) TemplateSent(ctx context.Context, tx *db.Tx, id ID, text string,
 	if err != nil {
 		return e, err
 	}
-	_, err = tx.Exec(ctx, `UPDATE conversations SET state = 'open' WHERE id = $1`, int64(id))
+	_, err = tx.Exec(ctx, `UPDATE conversations SET state = 'open', ended_at = NULL WHERE id = $1 AND state = 'ended'`, int64(id))
 	return e, err
 }
 

@@ -225,21 +225,25 @@ func (m *Messaging) host(ctx context.Context, tx *db.Tx, s Sender) (a assistants
 func (m *Messaging) refused(ctx context.Context, msg Message, o Outgoing, cause error) error {
 	refusal, said := errors.AsType[*Refusal](cause)
 	err := once.Ending(ctx, m.DB, func(tx *db.Tx) error {
-		if err := m.Ledger.Release(ctx, tx, msg.Owner, msg.Ref); err != nil {
-			return err
-		}
 		c, err := contactOf(ctx, tx, msg.SenderID, msg.peer())
-		if err != nil || c.TalkID == nil {
-			_, err2 := tx.Exec(ctx, `DELETE FROM wa_messages WHERE id = $1`, msg.ID)
-			return errors.Join(err, err2)
+		if err != nil {
+			return err
 		}
 		code, text := "UNKNOWN_ERROR", "Failed to send message."
 		if said {
 			code, text = refusal.Code, refusal.Message
 		}
-		_, err = tx.Exec(ctx, `UPDATE wa_messages SET status = 'failed', conversation_id = $1, error_code = $2, error_message = $3, updated_at = $4 WHERE id = $5`,
-			c.TalkID, code, text, db.At(tx.Now()), msg.ID)
-		return err
+		var n int64
+		if c.TalkID == nil {
+			n, err = tx.Exec(ctx, `DELETE FROM wa_messages WHERE id = $1 AND status IN ('sending', 'lost')`, msg.ID)
+		} else {
+			n, err = tx.Exec(ctx, `UPDATE wa_messages SET status = 'failed', conversation_id = $1, error_code = $2, error_message = $3, updated_at = $4
+				WHERE id = $5 AND status IN ('sending', 'lost')`, c.TalkID, code, text, db.At(tx.Now()), msg.ID)
+		}
+		if err != nil || n == 0 { // a callback said meanwhile that it went out: it is sent, and paid
+			return err
+		}
+		return m.Ledger.Release(ctx, tx, msg.Owner, msg.Ref)
 	})
 	if err == nil && o.Template != nil && said {
 		err = m.syncTemplates(ctx, o.Sender, m.DB.Now()) // the platform knows better what is wrong with it

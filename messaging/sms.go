@@ -87,7 +87,8 @@ func (m *Messaging) smsDone(ctx context.Context, s SMS, sid string, cause error)
 	}
 	s.Status, s.SID = "queued", &sid
 	err := m.DB.Do(ctx, func(tx *db.Tx) error {
-		if _, err := tx.Exec(ctx, `UPDATE sms SET status = $1, sid = $2 WHERE id = $3`, s.Status, s.SID, s.ID); err != nil {
+		n, err := tx.Exec(ctx, `UPDATE sms SET status = $1, sid = $2 WHERE id = $3 AND status IN ('sending', 'lost')`, s.Status, s.SID, s.ID)
+		if err != nil || n == 0 { // the same request, repeated, has found it and booked it
 			return err
 		}
 		return m.Ledger.Settle(ctx, tx, s.Owner, s.Ref, "sms", s.Price, nil)
@@ -98,7 +99,8 @@ func (m *Messaging) smsDone(ctx context.Context, s SMS, sid string, cause error)
 func (m *Messaging) smsRefused(ctx context.Context, s SMS, cause error) (SMS, error) {
 	s.Status = "failed"
 	err := once.Ending(ctx, m.DB, func(tx *db.Tx) error {
-		if _, err := tx.Exec(ctx, `UPDATE sms SET status = $1 WHERE id = $2`, s.Status, s.ID); err != nil {
+		n, err := tx.Exec(ctx, `UPDATE sms SET status = $1 WHERE id = $2 AND status IN ('sending', 'lost')`, s.Status, s.ID)
+		if err != nil || n == 0 { // the same request, repeated, has found it and booked it
 			return err
 		}
 		return m.Ledger.Release(ctx, tx, s.Owner, s.Ref)

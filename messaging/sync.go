@@ -34,6 +34,7 @@ func (m *Messaging) eachSender(ctx context.Context, do func(Sender) error) error
 
 // SyncSender asks the platform about one sender.
 func (m *Messaging) SyncSender(ctx context.Context, s Sender, now time.Time) error {
+	asked := m.DB.Now()
 	state, err := m.platform(s).Sender(ctx, s)
 	if err != nil {
 		return err
@@ -43,8 +44,8 @@ func (m *Messaging) SyncSender(ctx context.Context, s Sender, now time.Time) err
 		phone = &state.Phone
 	}
 	_, err = m.DB.Exec(ctx, `UPDATE wa_senders SET phone_number = coalesce($1, phone_number), display_name = $2, status = $3, quality_rating = $4, messaging_limit = $5,
-		limit_known = $6, synced_at = $7, updated_at = $7 WHERE id = $8`,
-		phone, state.DisplayName, state.Status, state.Quality, state.Limit, state.LimitKnown, db.At(now), s.ID)
+		limit_known = $6, synced_at = $7, updated_at = $7 WHERE id = $8 AND updated_at <= $9`, // what changed since is newer than the answer
+		phone, state.DisplayName, state.Status, state.Quality, state.Limit, state.LimitKnown, db.At(now), s.ID, db.At(asked))
 	return err
 }
 

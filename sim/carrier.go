@@ -281,7 +281,7 @@ func (p Payments) Renew(ctx context.Context, owner accounts.ID, key string, mont
 			Months int         `db:"months"`
 			Price  value.Money `db:"price"`
 		}
-		if err := tx.Get(ctx, &s, `SELECT ref, phone_number, status, period_end, months, price FROM sim_subscriptions WHERE key_ = $1 AND status <> 'cancelled'`, key); err != nil {
+		if err := tx.Get(ctx, &s, `SELECT ref, phone_number, status, period_end, months, price FROM sim_subscriptions WHERE key_ = $1 AND status <> 'cancelled' {{lock}}`, key); err != nil {
 			return err
 		}
 		paid = numbers.Paid{Ref: s.Ref, Until: s.Until.Time()}

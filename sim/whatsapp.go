@@ -161,7 +161,7 @@ func (s *Sim) ChangeTemplate(ctx context.Context, account accounts.ID, id messag
 	err = s.db.Do(ctx, func(tx *db.Tx) error {
 		p := platformTemplate{Name: ours.Name, Language: ours.Language, Category: ours.Category, Status: ours.Status, Body: ours.Body,
 			Variables: ours.Variables, AsksCalls: ours.AsksCalls, RejectedFor: ours.RejectedFor}
-		err := tx.Get(ctx, &p, `SELECT `+templateColumns+` FROM sim_templates WHERE ref = $1`, ours.CarrierRef)
+		err := tx.Get(ctx, &p, `SELECT `+templateColumns+` FROM sim_templates WHERE ref = $1 {{lock}}`, ours.CarrierRef)
 		fresh := errors.Is(err, db.ErrNone) // submitted only now
 		if err != nil && !fresh {
 			return err
@@ -396,7 +396,7 @@ func (s *Sim) deliver(ctx context.Context, d delivery) error {
 	}
 	return s.db.Do(ctx, func(tx *db.Tx) error {
 		var now messaging.DeliveryStatus
-		if err := tx.Get(ctx, &now, `SELECT status FROM sim_messages WHERE sid = $1`, d.SID); err != nil || !messaging.Forward(now, d.Status) {
+		if err := tx.Get(ctx, &now, `SELECT status FROM sim_messages WHERE sid = $1 {{lock}}`, d.SID); err != nil || !messaging.Forward(now, d.Status) {
 			return err
 		}
 		_, err := tx.Exec(ctx, `UPDATE sim_messages SET status = $1 WHERE sid = $2`, d.Status, d.SID)

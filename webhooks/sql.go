@@ -150,10 +150,13 @@ func (s *Webhooks) record(ctx context.Context, d Delivery, a Attempt, retry bool
 				status = "failed"
 			}
 		}
-		_, err = tx.Exec(ctx, `
+		n, err := tx.Exec(ctx, `
 			UPDATE webhook_deliveries SET status = $2, next_at = $3, tried = tried + 1,
 				failures = CASE WHEN $2 = 'succeeded' THEN failures ELSE failures + 1 END, result = coalesce($4, result)
-			WHERE id = $1`, d.ID, status, next, result)
+			WHERE id = $1 AND coalesce(next_at, 0) = $5`, d.ID, status, next, result, int64(db.At(d.NextAt)))
+		if err == nil && n == 0 { // a replay was asked for while this try ran: it is still to come
+			_, err = tx.Exec(ctx, `UPDATE webhook_deliveries SET tried = tried + 1 WHERE id = $1`, d.ID)
+		}
 		s.tell(tx, d.Owner, d.ID)
 		return err
 	})
@@ -206,10 +209,11 @@ var ErrNotFound = fault.New(fault.NotFound, "", "Delivery not found")
 // Replay sends a delivery again: same body and webhook-id.
 func (s *Webhooks) Replay(ctx context.Context, owner accounts.ID, id int64) error {
 	return s.db.Do(ctx, func(tx *db.Tx) error {
-		var host string
+		var host string // its time is never that of a try that runs, which is not to settle it
 		err := tx.Get(ctx, &host, `
-			UPDATE webhook_deliveries SET status = 'pending', is_replay = TRUE, failures = 0, next_at = $3
-			WHERE id = $1 AND account_id = $2 RETURNING host`, id, int64(owner), db.At(s.db.Now()))
+			UPDATE webhook_deliveries SET status = 'pending', is_replay = TRUE, failures = 0,
+				next_at = CASE WHEN next_at = $3 THEN $3 + 1 ELSE $3 END
+			WHERE id = $1 AND account_id = $2 RETURNING host`, id, int64(owner), int64(db.At(s.db.Now())))
 		if errors.Is(err, db.ErrNone) {
 			return ErrNotFound
 		}

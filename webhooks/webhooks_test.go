@@ -504,3 +504,28 @@ func newNode(t *testing.T, first *lab, d *db.DB) *lab {
 	t.Cleanup(l.room.Close)
 	return l
 }
+
+// TestReplayDuringATry asks for a replay while a try runs: it comes, whatever the try brings.
+//
+// Contract: 15.5
+func TestReplayDuringATry(t *testing.T) {
+	each(t, func(t *testing.T, l *lab) {
+		l.answer = func(n int, r *http.Request) (int, string) {
+			if n == 1 {
+				if err := l.room.Replay(r.Context(), 1, 1); err != nil {
+					t.Error(err)
+				}
+			}
+			return 200, `{}`
+		}
+		l.add(Event{Name: CallCompleted, CallID: 1, Payload: "x"})
+		l.advance(time.Millisecond)
+		l.advance(time.Minute)
+		if seen := l.requests(); len(seen) != 2 || seen[1].Header.Get("X-Webhook-Replay") != "1" {
+			t.Errorf("%d requests, want the first and its replay", len(seen))
+		}
+		if d := l.log()[0]; d.Tried != 2 || d.Status != "succeeded" {
+			t.Errorf("%d tries, %s", d.Tried, d.Status)
+		}
+	})
+}

@@ -78,7 +78,7 @@ func (a *Accounts) EnsureFirst(ctx context.Context, d Draft,
 		}
 		return begin(tx, acc)
 	})
-	if db.IsUnique(err) { // another process was faster
+	if db.IsUniqueOf(err, "accounts_first", "accounts.is_first") { // another process was faster
 		acc, err = a.First(ctx, a.db)
 		return acc, false, err
 	}

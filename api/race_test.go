@@ -14,7 +14,7 @@ import (
 	"parley/db/dbtest"
 )
 
-// race is two requests that change one record at once. In texts, {id} is the record and # the number of the round, so that
+// race is two requests that change one record at once. In texts, {id} is the record, {of} what make says after " of ", and # the number of the round, so that
 // every round writes something else.
 type race struct {
 	name  string
@@ -90,7 +90,8 @@ func (r race) run(t *testing.T, s *apitest.Server) {
 		}
 	}
 	fill := func(text string, round int) string {
-		return strings.NewReplacer("{id}", id, "#", strconv.Itoa(round)).Replace(text)
+		record, of, _ := strings.Cut(id, " of ")
+		return strings.NewReplacer("{id}", record, "{of}", of, "#", strconv.Itoa(round)).Replace(text)
 	}
 	send := func(ctx context.Context, request string, round int) apitest.Answer {
 		method, rest, _ := strings.Cut(fill(request, round), " ")
@@ -179,7 +180,7 @@ var (
 		a := s.Send("POST /user/assistant", strings.Replace(strings.Replace(desk, "inbound", "outbound", 1), "{", `{"phone_number_id":`+trunk+`,`, 1)).Want(201).Text("data.id")
 		c := s.Send("POST /user/campaigns", `{"name":"C","assistant_id":`+a+`}`).Want(201).Text("data.id")
 		s.Send("POST /user/lead", `{"phone_number":"+491701234567","campaign_id":`+c+`}`).Want(200)
-		return c
+		return c + " of " + a
 	}
 	newTemplate = func(s *apitest.Server) string {
 		return s.Send("POST /user/whatsapp/senders/"+newSender(s)+"/templates", `{"name":"hello","language":"en","category":"utility","body_text":"Hi."}`).Want(201).Text("data.id")
@@ -288,6 +289,12 @@ var races = []race{
 	{name: "assistant of a conversation off and on", make: newChat, path: "{uuid}", a: `POST /automate/conversations/{id}/disable-ai`, b: `POST /automate/conversations/{id}/enable-ai`},
 	{name: "campaign started and renamed", make: newStart, again: true, a: `POST /user/campaigns/update-status {"campaign_id":{id},"action":"start"}`, b: `PUT /user/campaigns/{id} {"name":"B#"}`,
 		read: "GET /user/campaigns/{id}", both: []string{"data.name=B#", "data.status=in-progress"}},
+	{name: "campaign started and its assistant paused", make: newStart, again: true, a: `POST /user/campaigns/update-status {"campaign_id":{id},"action":"start"}`,
+		b: `PUT /user/assistant/{of} {"status":"inactive"}`, codes: []string{"200 200", "400 200"},
+		read: `POST /user/campaigns/update-status {"campaign_id":{id},"action":"stop"}`, both: []string{"status=400"}}, // it does not run
+	{name: "campaign started and its assistant deleted", make: newStart, again: true, a: `POST /user/campaigns/update-status {"campaign_id":{id},"action":"start"}`,
+		b: `DELETE /user/assistant/{of}`, codes: []string{"200 200", "400 200"},
+		read: `POST /user/campaigns/update-status {"campaign_id":{id},"action":"stop"}`, both: []string{"status=400"}},
 	{name: "simulated failures", make: fresh, a: `PUT /sim/faults {"carrier":"search_fails","whatsapp":"timeout"}`, b: `PUT /sim/faults {"whatsapp":"ok","carrier":"ok"}`},
 	{name: "simulated template", make: newTemplate, a: `PUT /sim/whatsapp/templates/{id} {"body_text":"A#"}`, b: `PUT /sim/whatsapp/templates/{id} {"name":"b#"}`,
 		read: `PUT /sim/whatsapp/templates/{id} {"sync":true}`, both: []string{"data.body_text=A#", "data.name=b#"}},

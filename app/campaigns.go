@@ -122,6 +122,11 @@ func (w campaignWorld) ForCampaign(ctx context.Context, q db.Q, owner accounts.I
 	return out, err
 }
 
+// Hold keeps an assistant as it is until tx ends.
+func (w campaignWorld) Hold(ctx context.Context, tx *db.Tx, owner accounts.ID, id assistants.ID) error {
+	return w.h.Assistants.Hold(ctx, tx, owner, id)
+}
+
 // Activate marks a new assistant as used.
 func (w campaignWorld) Activate(ctx context.Context, tx *db.Tx, id assistants.ID) error {
 	return w.h.Assistants.Activate(ctx, tx, id)

@@ -315,6 +315,12 @@ func (s *Assistants) save(ctx context.Context, tx *db.Tx, old Assistant, a *Assi
 	return s.keepVersion(ctx, tx, *a, by, names)
 }
 
+// Hold keeps an assistant from being changed, paused or deleted until tx ends.
+func (s *Assistants) Hold(ctx context.Context, tx *db.Tx, owner accounts.ID, id ID) error {
+	_, err := s.locked(ctx, tx, owner, value.Ref{ID: int64(id)})
+	return err
+}
+
 // Activate turns a new assistant active; a paused one stays paused. To be called where it is first put to use.
 func (s *Assistants) Activate(ctx context.Context, q db.Q, id ID) error {
 	_, err := q.Exec(ctx, `UPDATE assistants SET status = 'active' WHERE id = $1 AND status = 'inactive' AND NOT paused`, id)

@@ -84,7 +84,7 @@ func (g *Groups) Create(ctx context.Context, owner accounts.ID, c GroupChange) (
 	err := g.db.Get(ctx, &id, `INSERT INTO `+g.table+` (account_id, name, color) VALUES ($1, $2, $3) RETURNING id`,
 		owner, c.Name.V, c.Color.Ptr())
 	if err != nil {
-		return Group{}, nameTaken(err)
+		return Group{}, g.nameTaken(err)
 	}
 	return Group{ID: id, Name: c.Name.V, Color: c.Color.Ptr()}, nil
 }
@@ -100,7 +100,7 @@ func (g *Groups) Update(ctx context.Context, owner accounts.ID, id GroupID, c Gr
 		err = g.notFound()
 	}
 	if err != nil {
-		return Group{}, nameTaken(err)
+		return Group{}, g.nameTaken(err)
 	}
 	return g.Get(ctx, owner, id)
 }
@@ -114,8 +114,8 @@ func (g *Groups) Delete(ctx context.Context, owner accounts.ID, id GroupID) erro
 	return err
 }
 
-func nameTaken(err error) error {
-	if db.IsUnique(err) {
+func (g *Groups) nameTaken(err error) error {
+	if db.IsUniqueOf(err, g.table+"_account_id_name_key", g.table+".account_id, "+g.table+".name") {
 		return fault.Input(fault.Bad("name", "taken"))
 	}
 	return err

@@ -73,6 +73,8 @@ type Numbers interface {
 // Assistants looks assistants up; an unknown or foreign one is a fault.NotFound.
 type Assistants interface {
 	ForCampaign(ctx context.Context, q db.Q, owner accounts.ID, ref value.Ref) (Assistant, error)
+	// Hold keeps an assistant from being changed, paused or deleted until tx ends; one that is deleted needs no holding.
+	Hold(ctx context.Context, tx *db.Tx, owner accounts.ID, id assistants.ID) error
 	// Activate marks a new assistant as used.
 	Activate(ctx context.Context, tx *db.Tx, id assistants.ID) error
 }
@@ -176,6 +178,24 @@ func (c *Campaigns) locked(ctx context.Context, tx *db.Tx, owner accounts.ID, id
 	return campaign(ctx, tx, `id = $1 AND account_id = $2 {{lock}}`, id, owner)
 }
 
+// lockedWithAssistant holds the campaign's assistant too, and first, as whoever pauses or deletes one does.
+func (c *Campaigns) lockedWithAssistant(ctx context.Context, tx *db.Tx, owner accounts.ID, id ID) (Campaign, error) {
+	before, err := c.Get(ctx, tx, owner, id)
+	if err != nil {
+		return before, err
+	}
+	if before.Assistant != nil {
+		if err := c.assistants.Hold(ctx, tx, owner, *before.Assistant); err != nil && !fault.Is(err, fault.NotFound) {
+			return before, err
+		}
+	}
+	now, err := c.locked(ctx, tx, owner, id)
+	if err == nil && value.Or(now.Assistant, 0) != value.Or(before.Assistant, 0) {
+		err = errOtherAssistant
+	}
+	return now, err
+}
+
 func refuse(one Campaign, sentence string) error {
 	return fault.New(fault.Malformed, "", "%s", sentence).
 		With("data", map[string]any{"campaign_id": one.ID, "status": one.Status})
@@ -183,9 +203,20 @@ func refuse(one Campaign, sentence string) error {
 
 // Start puts a campaign to work: its leads become due.
 func (c *Campaigns) Start(ctx context.Context, owner accounts.ID, id ID) (Campaign, error) {
-	var one Campaign
-	err := c.db.Do(ctx, func(tx *db.Tx) (err error) {
-		if one, err = c.locked(ctx, tx, owner, id); err != nil {
+	for {
+		one, err := c.start(ctx, owner, id)
+		if !errors.Is(err, errOtherAssistant) {
+			return one, err
+		}
+	}
+}
+
+// errOtherAssistant says that a campaign was given another assistant before its own was held.
+var errOtherAssistant = errors.New("campaigns: the assistant changed")
+
+func (c *Campaigns) start(ctx context.Context, owner accounts.ID, id ID) (one Campaign, err error) {
+	err = c.db.Do(ctx, func(tx *db.Tx) (err error) {
+		if one, err = c.lockedWithAssistant(ctx, tx, owner, id); err != nil {
 			return err
 		}
 		if one.Status == InProgress {

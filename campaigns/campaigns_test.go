@@ -66,6 +66,8 @@ func (w *world) HangUp(_ context.Context, id ID) error                  { w.hung
 func (w *world) Blocked(_ context.Context, _ db.Q, _ accounts.ID, phones []string) (map[string]bool, error) {
 	return w.blocked, nil
 }
+func (w *world) Hold(context.Context, *db.Tx, accounts.ID, assistants.ID) error { return nil }
+
 func (w *world) ForCampaign(context.Context, db.Q, accounts.ID, value.Ref) (Assistant, error) {
 	return w.asst, nil
 }

@@ -114,7 +114,7 @@ func (s *Chats) External(ctx context.Context, a assistants.Assistant, customer s
 		}
 		return s.insert(ctx, tx, &c)
 	})
-	if db.IsUnique(err) { // somebody else opened it in the same moment
+	if db.IsUniqueOf(err, "conversations_external", "conversations.assistant_id, conversations.external_identifier") { // somebody else opened it in the same moment
 		return s.one(ctx, s.db, `c.assistant_id = $1 AND c.external_identifier = $2 AND c.type = 'api'`, int64(a.ID), customer)
 	}
 	return c, err

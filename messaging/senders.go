@@ -33,7 +33,7 @@ func (m *Messaging) Attach(ctx context.Context, tx *db.Tx, owner accounts.ID, n 
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $12) RETURNING id`,
 		owner, s.Phone, s.DisplayName, s.Status, s.Quality, s.Limit, s.LimitKnown, s.AssistantID, s.Carrier, s.CarrierRef, s.Credentials,
 		s.CreatedAt)
-	if db.IsUnique(err) {
+	if db.IsUniqueOf(err, "wa_senders_phone_number_key", "wa_senders.phone_number") {
 		return s, senderExists()
 	}
 	return s, err

@@ -128,8 +128,10 @@ func (n *Numbers) claim(ctx context.Context, owner accounts.ID, o Offer, key str
 		}
 		return n.cfg.Jobs.Add(ctx, tx, jobs.New{Kind: jobBuy, Args: ref{id}, Unique: unique(jobBuy, id), Priority: jobs.High})
 	})
-	if db.IsUnique(err) {
+	if db.IsUniqueOf(err, "phone_numbers_owned", "phone_numbers.number") {
 		err = errTaken
+	} else if db.IsUniqueOf(err, "phone_numbers_purchase_key_key", "phone_numbers.purchase_key") {
+		err = once.ErrRunning // the same order, at the same moment
 	}
 	return id, err
 }

@@ -57,6 +57,15 @@ func prefixes(networks []string) (list []netip.Prefix) {
 	return list
 }
 
+// expects reports whether calls of this trunk may come from a network: one it lists, or the address of its far end.
+func (t Trunk) expects(from netip.Prefix) bool {
+	list := t.Prefixes()
+	if p, err := prefix(t.Address); err == nil && t.Auth != "ip" {
+		list = append(list, p)
+	}
+	return slices.ContainsFunc(list, from.Overlaps)
+}
+
 // TrunkChange is the input of create and update; what is absent stays.
 type TrunkChange struct {
 	Form      value.Opt[string]   `json:"sip_trunk_type" rule:"oneof=extension|number"`

@@ -146,6 +146,54 @@ func TestTrunksForACall(t *testing.T) {
 	})
 }
 
+// TestShadowingAddresses refuses addresses that take calls from another account's trunk whose number may be dialled alike,
+// and no others.
+//
+// Contract: 10.7
+func TestShadowingAddresses(t *testing.T) {
+	trunk := func(number, auth, address, allowed string) string {
+		return `{"sip_trunk_type":"number","phone_number":"` + number + `","sip_username":"u` + allowed[:3] + `","sip_password":"p","sip_address":"` + address +
+			`","sip_calling_format":"+e164","country_code":"DE","inbound_authorization_type":"` + auth + `","allowed_inbound_ips":["` + allowed + `"]}`
+	}
+	each(t, func(t *testing.T, p *process, w *world) {
+		for _, body := range []string{trunk("+4930123456", "ip", "sip.p.example", "192.0.2.0/24"), trunk("+4930123457", "auth", "198.51.100.7", "203.0.113.1")} {
+			if _, err := p.CreateTrunk(t.Context(), p.owner, change(t, body)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		const refused = "This address cannot be allowed for this phone number."
+		for _, c := range []struct{ number, allowed, want string }{
+			{"+3930123456", "192.0.2.77", refused},   // dialled 30123456 in another country, from a part of the list
+			{"+3930123456", "192.0.0.0/16", refused}, // and from all of it
+			{"+3930123457", "198.51.100.7", refused}, // from where the other expects a password
+			{"+3930123456", "198.51.100.7", ""},      // other addresses
+			{"+4989123456", "192.0.2.0/24", ""},      // the same carrier, but the number decides
+		} {
+			made, err := p.CreateTrunk(t.Context(), p.other, change(t, trunk(c.number, "ip", "sip.p.example", c.allowed)))
+			if got := sentence(err); got != c.want {
+				t.Errorf("%s %s: %q, want %q", c.number, c.allowed, got, c.want)
+			}
+			if err == nil && c.number == "+3930123456" {
+				_, err = p.UpdateTrunk(t.Context(), p.other, made.ID, change(t, `{"allowed_inbound_ips":["198.51.100.7","192.0.2.1"]}`))
+				if got := sentence(err); got != refused {
+					t.Errorf("changed: %q", got)
+				}
+			}
+		}
+	})
+}
+
+// sentence is what a refusal says first.
+func sentence(err error) string {
+	if err == nil {
+		return ""
+	}
+	if f := fault.Of(err); len(f.Fields) > 0 {
+		return f.Fields[0].Sentence
+	}
+	return err.Error()
+}
+
 func TestRegistrations(t *testing.T) {
 	each(t, func(t *testing.T, p *process, w *world) {
 		list, stamp, err := p.Registrations(t.Context(), "")

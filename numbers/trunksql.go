@@ -1,10 +1,13 @@
 package numbers
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -123,6 +126,9 @@ func (n *Numbers) CreateTrunk(ctx context.Context, owner accounts.ID, c TrunkCha
 		if err := unclaimed(ctx, tx, t); err != nil {
 			return err
 		}
+		if err := n.unshaded(ctx, tx, t); err != nil {
+			return err
+		}
 		if err := unlike(ctx, tx, t); err != nil {
 			return err
 		}
@@ -169,6 +175,28 @@ func unclaimed(ctx context.Context, tx *db.Tx, t Trunk) error {
 	return err
 }
 
+// unshaded refuses addresses that would let calls in here which prove themselves to another account's trunk: one whose number
+// a far end may dial alike, and which lists such an address too or expects a password from it. Behind one carrier's address
+// any accounts may be, as long as the dialled number tells them apart.
+func (n *Numbers) unshaded(ctx context.Context, tx *db.Tx, t Trunk) error {
+	digits, national := parts(t.Number)
+	if t.Auth != "ip" || t.Form != "number" {
+		return nil // an extension is nobody else's in any form
+	}
+	others, err := n.trunks(ctx, tx, `t.account_id <> $1 AND t.form = 'number' AND (t.digits IN ($2, $3) OR t.national IN ($2, $3))`,
+		t.Owner, digits, cmp.Or(national, digits))
+	if err != nil {
+		return err
+	}
+	var bad []fault.Field
+	for i, mine := range t.Prefixes() {
+		if slices.ContainsFunc(others, func(o Trunk) bool { return o.expects(mine) }) {
+			bad = append(bad, fault.Own("allowed_inbound_ips."+strconv.Itoa(i), "This address cannot be allowed for this phone number."))
+		}
+	}
+	return fault.Input(bad...)
+}
+
 // unlike refuses a trunk that another one is the same as; two at once meet at the index.
 func unlike(ctx context.Context, tx *db.Tx, t Trunk) error {
 	var same int
@@ -198,6 +226,11 @@ func (n *Numbers) UpdateTrunk(ctx context.Context, owner accounts.ID, id ID, c T
 		t = c.over(old)
 		if t.Number != old.Number {
 			if err := unclaimed(ctx, tx, t); err != nil {
+				return err
+			}
+		}
+		if t.Number != old.Number || c.Auth.Set || c.Allowed.Set {
+			if err := n.unshaded(ctx, tx, t); err != nil {
 				return err
 			}
 		}
@@ -234,7 +267,7 @@ func (n *Numbers) stored(t Trunk, err error, outage string) (Trunk, error) {
 	switch {
 	case err == nil:
 		return t, nil
-	case db.IsUnique(err):
+	case db.IsUniqueOf(err, "sip_trunks_number_username_address_key", "sip_trunks.number, sip_trunks.username, sip_trunks.address"):
 		return Trunk{}, errSameTrunk
 	case fault.Is(err, fault.NotFound), fault.Is(err, fault.Conflict), fault.Is(err, fault.Invalid), db.Away(err):
 		return Trunk{}, err

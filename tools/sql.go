@@ -157,10 +157,15 @@ func (t *Tools) Create(ctx context.Context, owner accounts.ID, c Change, failed 
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11) RETURNING id`,
 			owner, d.Name, d.Description, d.Endpoint, d.Method, d.BodyFormat, d.Timeout, headers, static, db.JSON[[]Param]{V: d.Params}, db.At(now))
 	})
-	if db.IsUnique(err) {
+	if sameName(err) {
 		return Tool{}, named()
 	}
 	return out, err
+}
+
+// sameName reports whether a tool was refused for its name.
+func sameName(err error) bool {
+	return db.IsUniqueOf(err, "tools_account_id_name_key", "tools.account_id, tools.name")
 }
 
 // room refuses when the plan's tools are used up.
@@ -196,7 +201,7 @@ func (t *Tools) Update(ctx context.Context, owner accounts.ID, id ID, c Change, 
 		out.Definition, out.UpdatedAt = c.Over(out.Definition), t.db.Now()
 		return t.store(ctx, tx, out)
 	})
-	if db.IsUnique(err) {
+	if sameName(err) {
 		return Tool{}, named()
 	}
 	return out, err

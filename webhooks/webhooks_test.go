@@ -507,7 +507,7 @@ func newNode(t *testing.T, first *lab, d *db.DB) *lab {
 
 // TestReplayDuringATry asks for a replay while a try runs: it comes, whatever the try brings.
 //
-// Contract: 15.5
+// Contract: 15.1
 func TestReplayDuringATry(t *testing.T) {
 	each(t, func(t *testing.T, l *lab) {
 		l.answer = func(n int, r *http.Request) (int, string) {

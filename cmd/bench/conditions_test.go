@@ -163,6 +163,9 @@ func (l *lab) background(t *testing.T, s *set) {
 				}
 			}
 			slices.Sort(waits)
+			if b.name == "babble" && db >= 10 && answered < of {
+				t.Errorf("%s: %d of %d turns are answered with babble %v dB below the caller", s.name, answered, of, db)
+			}
 			print("%s %2.0f dB below the caller: %d of %d answered within 1.5 s, %d later, %d early, p50 %v\n", b.name, db, answered, of, late, early,
 				waits[min(len(waits)-1, len(waits)/2)].Round(time.Millisecond))
 		}

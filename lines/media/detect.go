@@ -37,6 +37,7 @@ type ear struct {
 	run      int       // windows in a row that contradict speaking
 	onset    time.Time // beginning of the first window of that run
 	voiced   time.Time // end of the last voiced window
+	fore     foreground
 	level    level
 	measured bool    // level has seen the next window
 	loudest  float32 // of its blocks
@@ -106,19 +107,21 @@ func (e *ear) heard(p, threshold float32, post func(lines.Event)) {
 
 // step takes the probability of one window that ended at end.
 func (e *ear) step(p, threshold float32, end time.Time, post func(lines.Event)) {
+	mean, quietest := e.level.last()
 	if e.speaking {
 		e.follow(p, end, post)
-		if p >= threshold-slack {
+		speech := p >= threshold-slack
+		background := e.fore.window(mean, quietest, speech, true)
+		if speech && !background {
 			e.run, e.voiced = 0, end
 			return
 		}
-		if e.run++; e.run == endWindows {
-			post(lines.Event{Kind: lines.SpeechEnd, At: e.voiced.Add(-e.level.hangover(e.run))})
-			e.speaking, e.faded, e.run = false, false, 0
+		if e.run++; e.run == endWindows || background {
+			e.end(background, end, post)
 		}
 		return
 	}
-	if p < threshold {
+	if e.fore.window(mean, quietest, p >= threshold, false) || p < threshold {
 		e.run = 0
 		return
 	}
@@ -130,6 +133,16 @@ func (e *ear) step(p, threshold float32, end time.Time, post func(lines.Event)) 
 		e.level.peak = 0
 		post(lines.Event{Kind: lines.SpeechStart, At: e.onset})
 	}
+}
+
+// end tells of the end of speech: behind its last sound, or its last loud one where others go on in the background.
+func (e *ear) end(background bool, now time.Time, post func(lines.Event)) {
+	at := e.voiced.Add(-e.level.hangover(e.run))
+	if background {
+		at = now.Add(-time.Duration(e.fore.since) * 32 * time.Millisecond)
+	}
+	post(lines.Event{Kind: lines.SpeechEnd, At: at})
+	e.speaking, e.faded, e.run = false, false, 0
 }
 
 // follow tells of sound that fades while the detector says speech, and of its return. A closure inside a word is without sound
@@ -190,6 +203,16 @@ func (l *level) window(pcm []int16, speaking bool) (loudest float32) {
 	}
 	l.peak = max(l.peak, loudest)
 	return loudest
+}
+
+// last is the mean square of the last window, and of its quietest block.
+func (l *level) last() (mean, quietest float32) {
+	quietest = l.peak
+	for back := range blocksPerWindow {
+		e := l.block[(l.n-1-back+blocksKept)%blocksKept]
+		mean, quietest = mean+e/blocksPerWindow, min(quietest, e)
+	}
+	return mean, quietest
 }
 
 // gate is what a block of sound exceeds: 9 dB above the noise and 30 dB below the loudest of the turn.

@@ -90,6 +90,19 @@ var fillers = map[string][4][]string{ // positive, negative, question, neutral
 	"ar": {{"رائع.", "جيد."}, {"أفهم.", "حسنًا."}, {"دعني أتحقق.", "سؤال جيد."}, {"لحظة.", "حسنًا."}},
 }
 
+// In are the phrases of one of the assistant's languages. Lists that were given are in the primary one: in another they are
+// that language's own, but for those that were given empty.
+func (c FillerConfig) In(language, primary string) FillerConfig {
+	if language != primary {
+		for _, list := range []*[]string{&c.Positive, &c.Negative, &c.Question, &c.Neutral} {
+			if len(*list) > 0 {
+				*list = nil
+			}
+		}
+	}
+	return c.Effective(language)
+}
+
 // Effective is the configuration with the language's phrases where lists were left out.
 func (c FillerConfig) Effective(language string) FillerConfig {
 	d := fillers[language]

@@ -51,23 +51,21 @@ func (s *Switchboard) cast(a assistants.Assistant) cast {
 		id = value.Or(a.MultimodalModelID, 0)
 	}
 	c.provider, c.model = s.modelNames(id)
-	s.understudies(&c, lang)
+	s.understudies(&c, lang, a.VoiceID)
 	return c
 }
 
-func (s *Switchboard) understudies(c *cast, lang int64) {
+func (s *Switchboard) understudies(c *cast, lang, voiceID int64) {
 	for _, t := range s.Catalog.Transcribers(catalog.Filter{LanguageID: lang}) {
 		if t.Code != c.transcriber && s.Engines.Transcribers[t.Code] != nil {
 			c.transcriber2 = t.Code
 			break
 		}
 	}
-	for _, p := range s.Catalog.Synthesizers(catalog.Filter{LanguageID: lang}) {
-		v, ok := s.voiceOf(p.Code, lang)
-		if p.Code != c.synthesizer && s.Engines.Synthesizers[p.Code] != nil && ok {
-			c.synthesizer2, c.voice2 = p.Code, v.Code
-			break
-		}
+	if v, ok := s.likest(voiceID, lang, func(v catalog.Voice) bool {
+		return v.Provider != c.synthesizer && s.Engines.Synthesizers[v.Provider] != nil
+	}); ok {
+		c.synthesizer2, c.voice2 = v.Provider, v.Code
 	}
 	for _, m := range s.Catalog.Models(catalog.LLM) {
 		// The engine without a language model answers too differently to stand in for one in the middle of a talk.
@@ -99,6 +97,29 @@ func (s *Switchboard) engine(provider, name string) agent.Engine {
 		return agent.Engine{}
 	}
 	return agent.Engine{Model: make(name), Provider: provider, Name: name}
+}
+
+// likest is the voice of a language that comes closest to one: of its sex and accent, of its sex, or any, in the catalog's
+// order.
+func (s *Switchboard) likest(voiceID, lang int64, may func(catalog.Voice) bool) (best catalog.Voice, ok bool) {
+	own, _ := s.Catalog.Voice(voiceID)
+	most := -1
+	for _, v := range s.Catalog.Voices(catalog.Filter{LanguageID: lang}) {
+		if !may(v) || v.SynthesizerID == 0 {
+			continue
+		}
+		like := 0
+		if own.Gender != "" && v.Gender == own.Gender {
+			like = 2
+		}
+		if v.Accent == own.Accent {
+			like++
+		}
+		if like > most {
+			best, most = v, like
+		}
+	}
+	return best, most >= 0
 }
 
 // voiceOf is a provider's first voice of a language.
@@ -194,8 +215,11 @@ func configOf(a assistants.Assistant, v placeholders.Values) voice.Config {
 		c.Ambience, c.AmbienceVolume = a.AmbientSound, a.AmbientSoundVolume
 	}
 	if a.Fillers && a.ModeOf() == catalog.Pipeline {
-		f := a.FillerConfig.Effective(c.Language)
-		c.Fillers = &voice.Fillers{Positive: f.Positive, Negative: f.Negative, Question: f.Question, Neutral: f.Neutral}
+		c.Fillers = map[string]voice.Fillers{}
+		for _, language := range append([]string{c.Language}, c.Others...) {
+			f := a.FillerConfig.In(language, c.Language)
+			c.Fillers[language] = voice.Fillers{Positive: f.Positive, Negative: f.Negative, Question: f.Question, Neutral: f.Neutral}
+		}
 	}
 	for _, t := range a.Tools {
 		if k, ok := t.Spec.(*toolbox.CollectKeypad); ok {
@@ -271,7 +295,7 @@ func (s *Switchboard) prepare(l *live, a assistants.Assistant) error {
 	if cfg.Greeting != "" {
 		sp := cfg.Speech
 		sp.Text, sp.Language = strings.TrimSpace(cfg.Greeting), cfg.Language
-		parts.Synthesizer.Synthesizer = headstart{parts.Synthesizer.Synthesizer, s.speakAhead(l.ctx, parts.Synthesizer.Synthesizer, sp)}
+		parts.Greeting = voice.OpenWhole(l.ctx, parts.Synthesizer, sp)
 	}
 	rate := rateOf(l.call.Type)
 	s.spawn(func() { s.warm(l.ctx, c, cfg, rate) })

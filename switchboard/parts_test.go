@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,19 +27,23 @@ func TestSettingsOfAConversation(t *testing.T) {
 		"endpoint_type":"ai","endpoint_sensitivity":0.7,"allow_interruptions":true,"interrupt_sensitivity":0.25,"min_interrupt_words":2,
 		"max_duration":120,"max_silence_duration":33,"max_initial_silence_duration":12,"reengagement_interval":17,"reengagement_prompt":"Ask {name}.",
 		"speech_speed":1.2,"voice_stability":0.4,"voice_similarity":0.6,"tts_emotion_enabled":true,"mode":"pipeline",
-		"fillers":true,"filler_config":{"question":["Let me look."],"neutral":[]},"ambient_sound":"cafe","ambient_sound_volume":0.3}`), &a.Settings)
+		"ambient_sound":"cafe","ambient_sound_volume":0.3,"fillers":true,"filler_config":{"positive":["Prima."],"negative":[],"question":["Moment."]}}`), &a.Settings)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := json.Unmarshal([]byte(`[{"type":"collect_keypad","timeout":4,"stop_key":"*"}]`), &a.Tools); err != nil {
 		t.Fatal(err)
 	}
-	germanFillers := assistants.FillerConfig{}.Effective("de")
 	want := voice.Config{Greeting: "Hi Mia.", WaitForCaller: true, Language: "de", Others: []string{"en", "fr"}, Semantic: true, EndSilence: 700 * time.Millisecond,
 		Interruptible: true, InterruptAfter: 250 * time.Millisecond, InterruptWords: 2, MaxDuration: 2 * time.Minute, MaxSilence: 33 * time.Second,
 		MaxInitialSilence: 12 * time.Second, ReengageEvery: 17 * time.Second, ReengagePrompt: "Ask Mia.",
-		Ambience: "cafe", AmbienceVolume: 0.3, Fillers: &voice.Fillers{Question: []string{"Let me look."}, Neutral: []string{},
-			Positive: germanFillers.Positive, Negative: germanFillers.Negative},
+		Ambience: "cafe", AmbienceVolume: 0.3, Fillers: map[string]voice.Fillers{
+			"de": {Positive: []string{"Prima."}, Negative: []string{}, Question: []string{"Moment."}, Neutral: []string{"Einen Moment.", "Okay."}},
+			"en": {Positive: []string{"Great.", "Okay, good."}, Negative: []string{}, Question: []string{"Let me check.", "Good question."},
+				Neutral: []string{"One moment.", "Okay."}},
+			"fr": {Positive: []string{"Très bien.", "Parfait."}, Negative: []string{}, Question: []string{"Je regarde.", "Bonne question."},
+				Neutral: []string{"Un instant.", "D'accord."}},
+		},
 		Speech: voice.Speech{Speed: 1.2, Stability: 0.4, Similarity: 0.6, Emotion: true}, Keypad: &voice.Keypad{Timeout: 4 * time.Second, Stop: '*'}}
 	if got := configOf(a, placeholders.Values{"name": "Mia"}); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v\nwant %+v", got, want)
@@ -91,6 +96,43 @@ func TestEnginesOfAnAssistant(t *testing.T) {
 	a.SynthesizerProviderID = &all[slices.IndexFunc(all, func(p catalog.Provider) bool { return p.Code == "other" })].ID
 	if c := l.cast(a); c.synthesizer != "other" {
 		t.Errorf("with another provider: %+v", c)
+	}
+}
+
+// silent stands for an engine that is never asked.
+type silent struct{ voice.Synthesizer }
+
+// The voice that stands in for another has its sex and accent where there is one of them, else its sex.
+func TestVoiceThatStandsIn(t *testing.T) {
+	voices := func(list ...string) (out []catalog.NewVoice) {
+		for _, v := range list {
+			gender, accent, _ := strings.Cut(v, "/")
+			out = append(out, catalog.NewVoice{Code: v, Name: v, Gender: gender, Accent: accent, Languages: []string{"en"}})
+		}
+		return out
+	}
+	for _, c := range []struct {
+		own  string
+		two  []string
+		want string
+	}{
+		{"female/Scottish", []string{"male/", "female/", "female/Scottish"}, "female/Scottish"},
+		{"female/", []string{"male/", "female/Scottish", "female/"}, "female/"},
+		{"male/Scottish", []string{"female/Scottish", "male/"}, "male/"},
+		{"male/", []string{"female/"}, "female/"},
+		{"/", []string{"female/", "male/"}, "female/"},
+	} {
+		cat, err := catalog.Open(t.Context(), dbtest.SQLite(t), catalog.Offer{Synthesizers: []catalog.NewSynthesizer{
+			{Code: "one", Name: "One", Voices: voices(c.own)}, {Code: "two", Name: "Two", Voices: voices(c.two...)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &Switchboard{Deps: Deps{Catalog: cat, Engines: Engines{Synthesizers: map[string]voice.Synthesizer{"one": silent{}, "two": silent{}}}}}
+		var a assistants.Assistant
+		a.LanguageID, a.VoiceID = 1, cat.Voices(catalog.Filter{})[0].ID
+		if got := s.cast(a); got.voice != c.own || got.synthesizer2 != "two" || got.voice2 != c.want {
+			t.Errorf("%q is followed by %q of %q, want %q", got.voice, got.voice2, got.synthesizer2, c.want)
+		}
 	}
 }
 

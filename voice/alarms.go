@@ -13,6 +13,7 @@ const (
 	resumeAlarm                // no words came after that
 	fillerAlarm                // no speech is ready yet
 	fallbackAlarm              // a stage is slow: start another engine beside it
+	asideAlarm                 // the voice does not begin a phrase of our own
 	holdingAlarm               // the caller has waited 3 s
 	giveUpAlarm                // and 10 s
 	keypadAlarm                // no further key
@@ -40,6 +41,7 @@ var alarmActions = [alarmCount]func(*Session, time.Time){
 	resumeAlarm:   (*Session).resume,
 	fillerAlarm:   (*Session).filler,
 	fallbackAlarm: (*Session).fallback,
+	asideAlarm:    (*Session).asideSlow,
 	holdingAlarm:  (*Session).holding,
 	giveUpAlarm:   (*Session).giveUp,
 	keypadAlarm:   func(s *Session, now time.Time) { s.keypadDone("timeout", now) },

@@ -35,8 +35,8 @@ type Config struct {
 	Ambience       string  // a loop of package sounds that is heard under everything; empty = none
 	AmbienceVolume float64 // 0-1, linear in amplitude; 1 lies 12 dB below the voice
 
-	Keypad  *Keypad // collect_keypad; nil = keys are only reported
-	Fillers *Fillers
+	Keypad  *Keypad            // collect_keypad; nil = keys are only reported
+	Fillers map[string]Fillers // by language, ISO 639-1; nil = none are spoken
 
 	Answering *Answering // of a call we placed: find out who picked up; nil = a person
 }
@@ -71,6 +71,8 @@ type Parts struct {
 	// Realtime, if not nil, hears, answers and, unless its answers are text, speaks in their place. They stand in where it cannot:
 	// Thinker and Transcriber when it is gone for good, SynthesizerFallback for words of our own.
 	Realtime *Talker
+
+	Greeting *Opened // the initial message as it was begun while it rang; nil = it is begun when it is due
 
 	// Observe sees every event in order, on the session's goroutine: it must not block.
 	Observe func(Event)

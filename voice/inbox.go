@@ -36,20 +36,29 @@ type (
 type (
 	// soundReady: the first sound of a line is there. Closing granted lets the synthesizer queue it.
 	soundReady struct {
-		Turn, Line, Source int
-		granted            chan struct{}
+		Turn, Attempt, Piece int
+		granted              chan struct{}
 	}
 	// soundBegan: samples of a line were queued at a position of an empty or a waiting queue.
 	soundBegan struct {
-		Turn, Line int
-		Start      int64
+		Turn, Attempt, Piece int
+		Start                int64
 	}
-	// soundMade: a synthesizer is done with a line. End is the position behind its last queued sample, -1 when none was.
+	// wordsPlaced: it became known where words of a line are in its sound.
+	wordsPlaced struct {
+		Turn, Attempt, Piece int
+		Marks                []Mark
+	}
+	// soundMade: all sound of a line is queued. End is the position behind it, -1 when there was none.
 	soundMade struct {
-		Turn, Line, Source int
-		Some               bool // it made sound
-		End                int64
-		Err                error
+		Turn, Attempt, Piece int
+		End                  int64
+	}
+	// speechOver: a synthesizer is done with what it was given, or failed at a piece of which End samples were queued.
+	speechOver struct {
+		Turn, Attempt, Piece int
+		End                  int64
+		Err                  error
 	}
 )
 
@@ -81,7 +90,7 @@ type (
 // happenings are all there are, by their zero values.
 var happenings = []happening{
 	wordsCame{}, transcriberFailed{}, toneCame{},
-	soundReady{}, soundBegan{}, soundMade{},
+	soundReady{}, soundBegan{}, wordsPlaced{}, soundMade{}, speechOver{},
 	thoughtCame{}, thoughtsOver{},
 	textTyped{}, hintGiven{}, keysSent{},
 	connected{}, connectionLost{}, engineTold{}, toolsUsed{},
@@ -92,7 +101,9 @@ func (transcriberFailed) name() string { return "transcriber failed" }
 func (toneCame) name() string          { return "tone came" }
 func (soundReady) name() string        { return "sound ready" }
 func (soundBegan) name() string        { return "sound began" }
+func (wordsPlaced) name() string       { return "words placed" }
 func (soundMade) name() string         { return "sound made" }
+func (speechOver) name() string        { return "speech over" }
 func (thoughtCame) name() string       { return "thought came" }
 func (thoughtsOver) name() string      { return "thoughts over" }
 func (textTyped) name() string         { return "text typed" }

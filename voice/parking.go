@@ -58,7 +58,7 @@ func (t *turn) said() bool {
 			return false
 		}
 	}
-	return t.next == len(t.lines)
+	return true
 }
 
 // closeEars ends listening: what the caller was about to say is not waited for.
@@ -101,7 +101,7 @@ func (s *Session) passes(ev lines.Event) bool {
 func (s *Session) park(t *turn, p *Parking, now time.Time) {
 	s.paid(t)
 	s.conclude(t, s.media.Played())
-	t.lines, t.next, t.entry, t.rest, t.mark = nil, 0, -1, "", nil
+	t.lines, t.entry, t.rest, t.mark = nil, -1, "", nil
 	s.stopSound()
 	s.parked = &parked{sound: p.Sound}
 	s.playSound(now)

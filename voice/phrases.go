@@ -41,7 +41,7 @@ var spoken = map[string]phrases{
 }
 
 // of are the phrases of a category.
-func (f *Fillers) of(category string) []string {
+func (f Fillers) of(category string) []string {
 	switch category {
 	case "positive":
 		return f.Positive

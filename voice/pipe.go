@@ -31,6 +31,7 @@ type Pipe struct {
 type Input struct {
 	Text  string
 	Piece int  // its number
+	To    int  // the number of the last piece in it, of Flushes
 	Flush bool // what came so far is to be spoken now
 }
 
@@ -143,20 +144,20 @@ func (p *Pipe) Inputs() iter.Seq[Input] {
 	}
 }
 
-// Flushes yields the same, put together from flush to flush.
+// Flushes yields the same, put together from flush to flush with blanks between pieces.
 func (p *Pipe) Flushes() iter.Seq[Input] {
 	return func(yield func(Input) bool) {
-		var whole Input
+		whole, some := Input{}, false
 		for in := range p.Inputs() {
-			if whole.Text == "" {
-				whole.Piece = in.Piece
-			}
-			whole.Text += in.Text
-			if in.Flush && whole.Text != "" {
-				if !yield(whole) {
-					return
-				}
-				whole = Input{}
+			switch {
+			case !in.Flush && !some:
+				whole, some = Input{Text: in.Text, Piece: in.Piece, To: in.Piece}, true
+			case !in.Flush:
+				whole.Text, whole.To = join(whole.Text, in.Text), in.Piece
+			case some && !yield(whole):
+				return
+			default:
+				some = false
 			}
 		}
 	}

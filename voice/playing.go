@@ -3,16 +3,18 @@ package voice
 import (
 	"strings"
 	"time"
+
+	"parley/agent"
 )
 
 // take: samples of a line were queued behind what was heard of it.
 func (h soundBegan) take(s *Session, now time.Time) {
 	t := s.current(h.Turn)
-	l := t.line(h.Line)
-	if l == nil || l.fixed {
+	_, a := t.find(h.Attempt)
+	if a == nil || h.Piece >= len(a.lines) || a.lines[h.Piece].fixed {
 		return
 	}
-	start := h.Start
+	l, start := a.lines[h.Piece], h.Start
 	m := &s.speaking
 	at := now.Add(s.lasts(start - s.media.Played()))
 	m.dry, m.to = false, max(m.to, start+1)
@@ -96,7 +98,11 @@ func (t *turn) hush(played int64, pace float64) {
 			rest = append(rest, l.rest)
 		}
 	}
-	t.rest, t.active, t.next = join(rest...), nil, len(t.lines)
+	t.rest, t.breath = join(rest...), nil
+	for _, b := range t.breaths {
+		b.hold()
+	}
+	t.breaths = nil
 }
 
 func (l *line) fix(played int64, pace float64) {
@@ -104,24 +110,37 @@ func (l *line) fix(played int64, pace float64) {
 		return
 	}
 	l.fixed, l.done = true, true
-	for _, stop := range l.making {
-		if stop != nil {
-			stop()
-		}
-	}
 	if l.start < 0 || l.start >= played {
 		l.rest = l.text
 		return
 	}
+	if l.samples = played - l.start; l.end >= 0 {
+		l.samples = min(l.samples, l.end-l.start)
+	}
+	l.heard, l.rest = l.cut(played, pace)
+}
+
+// cut divides the text by what is heard of it when the line has sent played samples: by the vendor's marks as far as they
+// go, from there by the length of words.
+func (l *line) cut(played int64, pace float64) (said, rest string) {
+	known, at := 0, l.start
+	for _, m := range l.marks {
+		if l.start+m.at <= played {
+			known, at = m.text, l.start+m.at
+		} else if strings.TrimSpace(l.text[known:m.text]) != "" {
+			return strings.TrimSpace(l.text[:known]), strings.TrimSpace(l.text[known:])
+		}
+	}
+	said, rest = strings.TrimSpace(l.text[:known]), strings.TrimSpace(l.text[known:])
 	end := l.end
 	if end < 0 {
-		end = max(played, l.start+int64(pace*float64(weigh(l.text))))
+		end = max(played, at+int64(pace*float64(weigh(rest))))
 		if played >= end {
 			end = played + 1 // more was to come
 		}
 	}
-	l.samples = min(end, played) - l.start
-	l.heard, l.rest = cut(l.text, float64(l.samples)/float64(max(1, end-l.start)))
+	more, rest := cut(rest, float64(min(end, played)-at)/float64(max(1, end-at)))
+	return join(said, more), rest
 }
 
 // takeRest takes what was not heard out of a hushed turn, for another attempt.
@@ -132,6 +151,31 @@ func (t *turn) takeRest() string {
 		l.rest = ""
 	}
 	return rest
+}
+
+// messages are what a model is to know of the turn: what was said of it and is going to be, and its tools, in that order. skip
+// leaves lines out; nil = none.
+func (t *turn) messages(skip func(*line) bool) (out []agent.Message) {
+	said := ""
+	for _, l := range t.lines {
+		switch {
+		case skip != nil && skip(l):
+		case l.used != nil && l.used.result != nil:
+			call := agent.ToolCall{ID: l.used.id, Name: l.used.call.Name, Arguments: l.used.call.Arguments}
+			out = append(out, agent.Message{Role: agent.RoleAssistant, Text: said, Calls: []agent.ToolCall{call}},
+				agent.Message{Role: agent.RoleTool, CallID: call.ID, Text: string(l.used.result)})
+			said = ""
+		case l.aside || l.used != nil:
+		case l.fixed:
+			said = join(said, l.heard)
+		default:
+			said = join(said, l.text)
+		}
+	}
+	if said != "" {
+		out = append(out, agent.Message{Role: agent.RoleAssistant, Text: said})
+	}
+	return out
 }
 
 // spoken is what was heard of the turn's lines, with or without asides.

@@ -142,8 +142,10 @@ func (c *scriptedConn) answer(a Ask) {
 	c.answers++
 	id := fmt.Sprint("answer", c.answers)
 	c.current, c.cancel = id, cancel
-	text := c.rest
-	c.rest = ""
+	text := ""
+	if a.Exactly == "" {
+		text, c.rest = c.rest, ""
+	}
 	c.mu.Unlock()
 	c.tell(RealtimeEvent{Kind: AnswerBegan, Answer: id, Ask: a.ID})
 	var err error

@@ -232,8 +232,7 @@ func (s *Session) pass(a *madeAnswer, it *item) {
 	case it.sound != nil && !t.muted:
 		it.line = s.speaking.line(strings.TrimSpace(it.text))
 		it.line.item, it.line.sound = it, it.sound
-		t.lines = append(t.lines, it.line)
-		s.speakNext(t)
+		s.queue(t, it.line)
 	}
 }
 
@@ -289,7 +288,7 @@ func (s *Session) answered(t *turn, a *madeAnswer) {
 	case len(a.calls) > 0 && a.err == nil && s.parts.Realtime.Hands != nil && t.rounds < roundsAtMost:
 		t.rounds++
 		s.useTools(t, a.calls)
-	case (empty || a.err != nil && len(t.lines) == 0) && t.rounds == 0 && t.tried == 1:
+	case (empty || a.err != nil && !t.says()) && t.rounds == 0 && t.tried == 1:
 		t.tried++
 		if a.err != nil {
 			s.warn("realtime", a.err.Error())
@@ -341,10 +340,7 @@ func (s *Session) speaksItself() bool { return s.realtime != nil && !s.parts.Rea
 // useTools runs what an answer wants done, one after the other, and lets the engine go on with the results.
 func (s *Session) useTools(t *turn, calls []agent.ToolCall) {
 	connection, hands := s.hearing.transcriber, s.parts.Realtime.Hands
-	history := append(append([]agent.Message{}, s.history...), t.exchange...)
-	if said := t.words(); said != "" {
-		history = append(history, agent.Message{Role: agent.RoleAssistant, Text: said})
-	}
+	history := append(append([]agent.Message{}, s.history...), t.messages(notItsOwn)...)
 	for _, c := range calls {
 		t.calling = append(t.calling, c.ID)
 		s.realtime.owed[c.ID] = true
@@ -397,7 +393,7 @@ func (h toolsUsed) take(s *Session, now time.Time) {
 	t, over := s.current(h.Turn), h.Over
 	switch {
 	case t == nil:
-	case over && (t.then != AssistantHangup || len(t.lines) > 0):
+	case over && (t.then != AssistantHangup || t.says()):
 		thoughtsOver{Turn: t.id}.take(s, now)
 	case h.Connection != s.hearing.transcriber:
 		s.goOn(t)
@@ -408,16 +404,8 @@ func (h toolsUsed) take(s *Session, now time.Time) {
 	}
 }
 
-// words are what the model has said in the turn.
-func (t *turn) words() string {
-	var said []string
-	for _, l := range t.lines {
-		if !l.aside && l.item != nil {
-			said = append(said, l.text)
-		}
-	}
-	return join(said...)
-}
+// notItsOwn are lines that the engine did not make.
+func notItsOwn(l *line) bool { return l.used == nil && l.item == nil }
 
 // withdraw ends what the engine makes for a turn that is over.
 func (s *Session) withdraw(t *turn) {
@@ -518,13 +506,10 @@ func (s *Session) shorten(it *item) {
 	}
 }
 
-const cutOffByNoise = "You were cut off by a noise. Go on exactly where you stopped, without repeating anything."
-
 // goOn has an answer that broke off made to its end.
 func (s *Session) goOn(t *turn) {
-	q := Thinking{Purpose: t.question.Purpose, Instruction: t.question.Instruction, History: append([]agent.Message{}, t.exchange...)}
-	if said := t.words(); said != "" {
-		q.History = append(q.History, agent.Message{Role: agent.RoleAssistant, Text: said})
+	q := Thinking{Purpose: t.question.Purpose, Instruction: t.question.Instruction, History: t.messages(notItsOwn)}
+	if n := len(q.History); n > 0 && q.History[n-1].Role == agent.RoleAssistant {
 		q.Instruction = cutOffByNoise
 	}
 	for _, m := range q.History {

@@ -112,6 +112,10 @@ var requests = regexp.MustCompile(`(?m)^(asked |.* (stt|tts)\.request ).*\n`)
 var pipelineOnly = map[string]string{
 	"filler": "multimodal", "failing-llm": "multimodal dualplex", "failing-stt": "multimodal dualplex",
 	"own-end": "multimodal dualplex", "own-end-missing": "multimodal dualplex", "stall-llm": "multimodal", "parked-funds": "multimodal", "stall-llm-fallback": "multimodal dualplex", "stall-stt": "multimodal dualplex",
+	"llm-dies-alone": "multimodal dualplex", "llm-dies-middle": "multimodal dualplex", "llm-stalls-alone": "multimodal dualplex",
+	"llm-stalls-middle": "multimodal dualplex", "stall-stt-alone": "multimodal dualplex", "filler-language": "multimodal",
+	"filler-own-voice": "multimodal", "holding-dead-voice": "multimodal", "tts-dies-alone": "multimodal", "tts-dies-middle": "multimodal",
+	"tts-shunned": "multimodal", "tool-and-words": "multimodal", "tool-cut": "multimodal", "holding-again": "multimodal",
 	"stall-tts": "multimodal", "stall-tts-alone": "multimodal", "stall-tts-middle": "multimodal", "tool": "multimodal", // there a tool is called once the words before it are sound
 }
 
@@ -329,7 +333,9 @@ func (w *world) setting(key, v string) {
 	case "keypad":
 		c.Keypad = &Keypad{Timeout: w.dur(strings.Fields(v)[0]), Stop: strings.Fields(v)[1][0]}
 	case "fillers":
-		c.Fillers = &Fillers{Question: []string{v}, Neutral: []string{"Hm."}}
+		c.Fillers = map[string]Fillers{"en": {Question: []string{v}, Neutral: []string{"Hm."}}}
+	case "fillers_de":
+		c.Fillers["de"] = Fillers{Neutral: []string{v}}
 	default:
 		w.t.Fatalf("no setting %s", key)
 	}

@@ -195,6 +195,9 @@ func (s *Session) close() {
 	}
 	s.turn, s.stopped = nil, nil
 	s.speaking.quiet(s, now)
+	if s.parts.Greeting != nil {
+		s.parts.Greeting.Close()
+	}
 	s.remembered(s.kept...)
 	s.lastWords()
 	s.concludeWho(now)

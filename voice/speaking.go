@@ -2,27 +2,31 @@ package voice
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
 	"parley/safe"
 )
 
-// line is one piece of speech: a sentence, or a few words of our own.
+// line is one piece of speech: a sentence, the beginning of one, or a few words of our own. One with a tool's call in it is
+// not spoken: it is there for the order in which things were said and done.
 type line struct {
-	id     int
-	text   string
-	aside  bool // a filler or a holding phrase: heard, but no part of what the model said
-	done   bool // everything of it is queued, or it was given up
-	making [2]context.CancelFunc
-	tried  int
+	id    int
+	text  string
+	aside bool  // a filler or a holding phrase: heard, but no part of what the model said
+	used  *used // a tool
+
 	item   *item   // of a realtime engine's answer
 	sound  *stream // that came with it
 	sounds chan *stream
-	told   bool  // the engine knows what was heard of it
-	maker  int   // whose sound is played; -1 = none yet
-	start  int64 // position of its first sample; -1 = none queued
-	end    int64 // behind its last one; -1 = not known yet
+	told   bool // the engine knows what was heard of it
+
+	ready bool  // its sound is there
+	done  bool  // everything of it is queued, or it was given up
+	start int64 // position of its first sample; -1 = none queued
+	end   int64 // behind its last one; -1 = not known yet
+	marks []mark
 
 	fixed   bool   // what was heard of it is settled:
 	heard   string // these words,
@@ -30,11 +34,37 @@ type line struct {
 	samples int64  // and so many samples
 }
 
-// play is a line whose sound is there, and how its synthesizer is told to queue it.
+// mark is a place in a line: so many bytes of its text are so many samples of its sound.
+type mark struct {
+	text int
+	at   int64
+}
+
+// breath is lines of a turn that are spoken in one go, and the engines that try to.
+type breath struct {
+	lines    []*line
+	aside    bool
+	ended    bool        // nothing is added any more
+	attempts [2]*attempt // under way: the assistant's own voice, and another one
+	tried    int
+	chosen   *attempt // whose sound is played; nil = none yet
+}
+
+// attempt is an engine's utterance of a breath.
+type attempt struct {
+	id     int
+	engine int // 0 = the assistant's own
+	out    Utterance
+	stop   context.CancelFunc
+	unsay  func()  // besides, when it is given up
+	lines  []*line // by the numbers of their pieces
+}
+
+// play is a line whose sound is there, and how its engine is told to queue it.
 type play struct {
 	turn    *turn
 	line    *line
-	source  int
+	attempt *attempt
 	granted chan struct{}
 }
 
@@ -50,6 +80,8 @@ type speaking struct {
 	to       int64  // position up to which samples are known to be queued
 	pace     float64
 	lines    int // there were
+	attempts int
+	trust    trust
 }
 
 // chunk is the most that is queued at once: how much can slip out after a stop.
@@ -67,199 +99,241 @@ func (s *Session) pace() float64 {
 
 func (m *speaking) line(text string) *line {
 	m.lines++
-	return &line{id: m.lines, text: text, maker: -1, start: -1, end: -1}
+	return &line{id: m.lines, text: text, start: -1, end: -1}
 }
 
-// add queues a sentence of the turn.
+// add says a piece of the turn.
 func (s *Session) add(t *turn, text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
 	}
-	t.first(func(m *marks) *time.Time { return &m.token }, time.Now())
-	t.lines = append(t.lines, s.speaking.line(text))
-	s.speakNext(t)
+	now := time.Now()
+	t.first(func(m *marks) *time.Time { return &m.token }, now)
+	s.queue(t, s.speaking.line(text))
 }
 
-// say puts words of our own before whatever is not heard yet. Every engine is asked at once: one of them may be why we
-// have to say something.
+// queue speaks a line behind the others. A realtime engine that speaks itself makes each of its own.
+func (s *Session) queue(t *turn, l *line) {
+	waits := t.unspoken() != nil
+	t.lines = append(t.lines, l)
+	if t.breath == nil || t.breath.ended || s.speaksItself() {
+		t.breath = t.inhale(false)
+	}
+	t.breath.ended = s.speaksItself()
+	s.speak(t, t.breath, l)
+	if !waits {
+		s.awaitVoice(t, time.Now())
+	}
+}
+
+// inhale begins another breath.
+func (t *turn) inhale(aside bool) *breath {
+	b := &breath{aside: aside}
+	t.breaths = append(t.breaths, b)
+	return b
+}
+
+// speak gives a line to the engines that are at it, or to the first one.
+func (s *Session) speak(t *turn, b *breath, l *line) {
+	b.lines = append(b.lines, l)
+	asked := false
+	for _, a := range b.attempts {
+		if a != nil {
+			s.give(a, l)
+			asked = true
+		}
+	}
+	if !asked {
+		b.tried = 0
+		s.request(t, b, s.firstVoice())
+	}
+}
+
+// firstVoice is the engine that is asked first.
+func (s *Session) firstVoice() int {
+	if s.speaksItself() {
+		return 0
+	}
+	return s.speaking.trust.first(time.Now(), s.hasOther())
+}
+
+// hasOther reports that there is another voice than the assistant's own.
+func (s *Session) hasOther() bool { return s.parts.SynthesizerFallback.Synthesizer != nil }
+
+// say puts words of our own before whatever is not heard yet, in the assistant's own voice. Another one is asked when that
+// does not begin in time.
 func (s *Session) say(t *turn, text string) {
 	l := s.speaking.line(text)
 	l.aside = true
-	at := t.next
-	if t.active != nil {
-		at--
+	at := slices.IndexFunc(t.lines, func(l *line) bool { return !l.ready && !l.done })
+	if at < 0 {
+		at = len(t.lines)
 	}
-	t.lines = append(t.lines[:at], append([]*line{l}, t.lines[at:]...)...)
-	t.next++
-	s.makeEverywhere(t, l)
+	t.lines = slices.Insert(t.lines, at, l)
+	b := t.inhale(true)
+	b.lines, b.ended = append(b.lines, l), true
+	engine := s.firstVoice()
+	if m := t.breath; s.hasOther() && (s.speaksItself() || m != nil && m.chosen == nil && m.tried > 1) {
+		engine = 1 // the assistant's own voice does not begin, or is what is waited for
+	}
+	s.request(t, b, engine)
+	s.set(asideAlarm, time.Now().Add(fallbackAfter))
 }
 
-func (s *Session) makeEverywhere(t *turn, l *line) {
-	second := s.parts.SynthesizerFallback.Synthesizer != nil
-	if l.aside && second && s.speaksItself() {
-		l.tried = 1 // the engine's own voice is what is waited for
-	} else {
-		s.makeSound(t, l)
+// voice is the engine of a number.
+func (s *Session) voice(engine int) NamedSynthesizer {
+	if engine == 1 {
+		return s.parts.SynthesizerFallback
 	}
-	if second {
-		s.makeSound(t, l)
-	}
+	return s.parts.Synthesizer
 }
 
-// speakNext makes the next sentence into sound; one at a time, in order.
-func (s *Session) speakNext(t *turn) {
-	if t.active != nil || t.next == len(t.lines) {
-		return
+// other is the engine to try beside or after one; the same again where there is no other.
+func (s *Session) other(engine int) int {
+	if !s.hasOther() {
+		return engine
 	}
-	t.active = t.lines[t.next]
-	t.next++
-	s.awaitStage(t, time.Now())
-	if t.kind == fixedTurn {
-		s.makeEverywhere(t, t.active)
-		return
-	}
-	s.makeSound(t, t.active)
+	return 1 - engine
 }
 
-// makeSound asks the next engine that was not asked yet for a line.
-func (s *Session) makeSound(t *turn, l *line) {
-	m, src := s.parts.Synthesizer, l.tried
-	if src == 1 {
-		m = s.parts.SynthesizerFallback
-	}
-	l.tried++
-	sp := s.cfg.Speech
-	sp.Text, sp.Language = l.text, s.language
+// request has an engine speak what of a breath is not spoken.
+func (s *Session) request(t *turn, b *breath, engine int) {
+	m, sp := s.voice(engine), s.cfg.Speech
+	sp.Text, sp.Language = "", s.language
 	if m.Voice != "" {
 		sp.Voice = m.Voice
 	}
-	ctx, cancel := context.WithCancel(t.ctx)
-	l.making[src] = cancel
-	if src == 0 && s.speaksItself() {
-		m, l.making[src] = s.engineSays(t, l), func() { cancel(); s.unsay(l) }
-	} else {
-		s.emit(time.Now(), "tts.request", SpeechRequest{m.Provider, sp.Voice, sp.Speed, sp.Stability, sp.Similarity, sp.Emotion, sp.Text})
+	s.speaking.attempts++
+	a := &attempt{id: s.speaking.attempts, engine: engine, unsay: func() {}}
+	var ctx context.Context
+	ctx, a.stop = context.WithCancel(t.ctx)
+	if l := b.unspoken(); engine == 0 && s.speaksItself() && l != nil {
+		m, a.unsay = s.engineSays(t, l), func() { s.unsay(l) }
 	}
-	u := utterance{s: s, ctx: ctx, turn: t.id, line: l.id, source: src, granted: make(chan struct{}), end: -1}
-	s.wg.Go("synthesizer", func() {
-		err := safe.Do("synthesizer", func() error { return u.speak(m, sp) })
-		s.post(s.ctx, soundMade{t.id, l.id, src, u.some, u.end, err})
-	})
+	if err := safe.Do("synthesizer", func() error { a.out = s.utter(ctx, t, m, sp, b); return nil }); err != nil {
+		a.out = failed(ctx, err)
+	}
+	b.attempts[engine] = a
+	b.tried++
+	for _, l := range b.lines {
+		if !l.done {
+			s.give(a, l)
+		}
+	}
+	if b.ended {
+		s.endText(a)
+	}
+	u := utterance{s: s, ctx: ctx, out: a.out, turn: t.id, attempt: a.id, end: -1}
+	s.wg.Go("synthesizer", u.run)
 }
 
-// take: the first sound of a line is there. Whoever comes first is played.
-func (h soundReady) take(s *Session, now time.Time) {
-	t := s.current(h.Turn)
-	l := t.line(h.Line)
-	if l == nil {
-		return // its context is over, too
+// utter opens an utterance, or takes the one that was opened with the greeting while it rang.
+func (s *Session) utter(ctx context.Context, t *turn, m NamedSynthesizer, sp Speech, b *breath) Utterance {
+	if g := s.parts.Greeting; g != nil && t.kind == greetingTurn && len(b.lines) == 1 && g.Is(m, sp, b.lines[0].text) {
+		s.parts.Greeting = nil
+		context.AfterFunc(ctx, g.Close)
+		return g
 	}
-	if l.fixed || l.maker >= 0 {
-		if l.making[h.Source] != nil {
-			l.making[h.Source]()
-		}
+	return Open(ctx, m.Synthesizer, sp)
+}
+
+func failed(ctx context.Context, err error) Utterance {
+	p := NewPipe(ctx)
+	p.Finish(err)
+	return p
+}
+
+// give writes a line to an engine as its next piece.
+func (s *Session) give(a *attempt, l *line) {
+	m, sp := s.voice(a.engine), s.cfg.Speech
+	if m.Voice != "" {
+		sp.Voice = m.Voice
+	}
+	if a.engine == 1 || !s.speaksItself() {
+		s.emit(time.Now(), "tts.request", SpeechRequest{m.Provider, sp.Voice, sp.Speed, sp.Stability, sp.Similarity, sp.Emotion, l.text})
+	}
+	a.lines = append(a.lines, l)
+	safe.Run("synthesizer", func() { a.out.Write(l.text); a.out.Flush() })
+}
+
+// exhale says that a turn's text is complete.
+func (s *Session) exhale(t *turn) {
+	b := t.breath
+	if b == nil || b.ended || !t.thought() {
 		return
 	}
-	l.maker = h.Source
-	if other := l.making[1-h.Source]; other != nil {
-		other()
-	}
-	if !l.aside {
-		t.first(func(m *marks) *time.Time { return &m.audio }, now)
-		t.skipAsides()
-	}
-	s.speaking.waiting = append(s.speaking.waiting, play{t, l, h.Source, h.granted})
-	s.playNext()
-}
-
-// skipAsides gives up fillers and holding phrases that are not there when the answer is.
-func (t *turn) skipAsides() {
-	for _, l := range t.lines {
-		if l.aside && l.maker < 0 {
-			l.fix(0, 1)
+	b.ended = true
+	for _, a := range b.attempts {
+		if a != nil {
+			s.endText(a)
 		}
 	}
 }
 
-// overlaps reports that an answer that is ready should wait because the caller is speaking; not for long, it may be a
-// noise.
-func (s *Session) overlaps(now time.Time) bool {
-	m, t := &s.speaking, s.turn
-	if t == nil || t.kind != answerTurn || t.entry >= 0 || !s.hearing.speaking || s.deaf || !s.cfg.Interruptible || len(m.waiting) == 0 {
-		return false
-	}
-	if t.held.IsZero() {
-		t.held = now
-		s.set(politeAlarm, now.Add(politeFor))
-	}
-	return now.Sub(t.held) < politeFor
-}
+func (s *Session) endText(a *attempt) { safe.Run("synthesizer", a.out.End) }
 
-// politeFor is how long an answer that is ready waits for a caller who speaks.
-const politeFor = 1500 * time.Millisecond
-
-// playNext lets the next line be queued when the last one is.
-func (s *Session) playNext() {
-	m := &s.speaking
-	if s.overlaps(time.Now()) {
-		return
+// find is the attempt of a number with its breath, nil when it was given up.
+func (t *turn) find(id int) (*breath, *attempt) {
+	if t == nil {
+		return nil, nil
 	}
-	for m.busy == nil && len(m.waiting) > 0 {
-		p := m.waiting[0]
-		m.waiting = m.waiting[1:]
-		if p.over(s) {
-			continue
+	for _, b := range t.breaths {
+		for _, a := range b.attempts {
+			if a != nil && a.id == id {
+				return b, a
+			}
 		}
-		m.busy = &p
-		close(p.granted)
+	}
+	return nil, nil
+}
+
+// drop gives an attempt up.
+func (b *breath) drop(a *attempt) {
+	a.unsay()
+	b.leave(a)
+}
+
+// leave lets an attempt go that is over.
+func (b *breath) leave(a *attempt) {
+	a.stop()
+	b.attempts[a.engine] = nil
+	if b.chosen == a {
+		b.chosen = nil
 	}
 }
 
-// take: a synthesizer is done with a line, and everything of it is queued.
-func (h soundMade) take(s *Session, _ time.Time) {
-	m := &s.speaking
-	if b := m.busy; b != nil && b.line.id == h.Line && b.source == h.Source {
-		m.busy = nil
-	}
-	t := s.current(h.Turn)
-	if l := t.line(h.Line); l != nil && !l.fixed {
-		l.making[h.Source] = nil
-		s.lineMade(t, l, h)
-	}
-	s.playNext()
-}
-
-func (s *Session) lineMade(t *turn, l *line, h soundMade) {
-	if l.maker == 1-h.Source {
-		return
-	}
-	if h.Err != nil {
-		s.fail("tts", h.Err)
-	}
-	switch {
-	case l.maker == h.Source: // what is there is played to its end
-		l.done = true
-		if h.End >= 0 {
-			m := &s.speaking
-			l.end, m.to = h.End, max(m.to, h.End)
-			m.pace = float64(h.End-l.start) / float64(max(1, weigh(l.text)))
+// hold gives a whole breath up.
+func (b *breath) hold() {
+	b.ended = true
+	for _, a := range b.attempts {
+		if a != nil {
+			b.drop(a)
 		}
-		s.lineDone(t, l)
-	case l.making[1-h.Source] != nil:
-	case l.tried < 2 && s.parts.SynthesizerFallback.Synthesizer != nil:
-		s.makeSound(t, l)
-	default:
-		l.done = true
-		if !l.aside {
-			t.failures++
-		}
-		s.lineDone(t, l)
 	}
 }
 
-func (s *Session) lineDone(t *turn, l *line) {
-	if t.active == l {
-		t.active = nil
-		s.speakNext(t)
+// unspoken is the first line of a breath that is not spoken.
+func (b *breath) unspoken() *line {
+	for _, l := range b.lines {
+		if !l.done {
+			return l
+		}
 	}
+	return nil
+}
+
+// unspoken is the first line of the answer that is not spoken.
+func (t *turn) unspoken() *line {
+	_, l := t.unsaid()
+	return l
+}
+
+// unsaid is that line with its breath.
+func (t *turn) unsaid() (*breath, *line) {
+	for _, b := range t.breaths {
+		if l := b.unspoken(); l != nil && !b.aside {
+			return b, l
+		}
+	}
+	return nil, nil
 }

@@ -3,7 +3,6 @@ package voice
 import (
 	"context"
 	"iter"
-	"strings"
 	"time"
 
 	"parley/audio"
@@ -37,7 +36,7 @@ type Speaker interface {
 
 // Utterance is text on its way to sound. Write, Flush, End and Close never wait and come from one goroutine, Recv from another.
 type Utterance interface {
-	// Write adds a piece of the text, as it goes on.
+	// Write adds a piece of the text: whole words, without blanks around them. What comes after End or Close is dropped.
 	Write(text string)
 	// Flush has all that was written spoken, without waiting for more.
 	Flush()
@@ -54,6 +53,7 @@ type Utterance interface {
 type Sound struct {
 	audio.Frame
 	Piece int    // how many pieces were written before the one that is spoken; it never goes back
+	Last  bool   // nothing follows of that piece; it is told without waiting for more text
 	Marks []Mark // where words of that piece are, those that became known; they may come before or after the samples
 }
 
@@ -63,8 +63,8 @@ type Mark struct {
 	At   time.Duration // since the piece's first sample
 }
 
-// Open begins an utterance of m: in one breath when it is a Speaker, else flush by flush, each spoken on its own. A piece that is
-// flushed together with others has its sound counted to the first of them.
+// Open begins an utterance of m: in one breath when it is a Speaker, else flush by flush, each spoken on its own. The sound of
+// pieces that are flushed together counts to the first of them.
 func Open(ctx context.Context, m Synthesizer, s Speech) Utterance {
 	if sp, ok := m.(Speaker); ok {
 		return sp.Open(ctx, s)
@@ -77,9 +77,7 @@ func Open(ctx context.Context, m Synthesizer, s Speech) Utterance {
 func speakEach(p *Pipe, m Synthesizer, s Speech) error {
 	return safe.Do("synthesizer", func() error {
 		for in := range p.Flushes() {
-			if s.Text = in.Text; strings.TrimSpace(s.Text) == "" {
-				continue
-			}
+			s.Text = in.Text
 			for f, err := range m.Speak(p.Context(), s) {
 				if err != nil {
 					return err
@@ -88,7 +86,44 @@ func speakEach(p *Pipe, m Synthesizer, s Speech) error {
 					return err
 				}
 			}
+			for piece := in.Piece; piece <= in.To; piece++ {
+				if err := p.Put(Sound{Piece: piece, Last: true}); err != nil {
+					return err
+				}
+			}
 		}
 		return nil
 	})
 }
+
+// Opened is an utterance whose text is written and ended: the greeting, made while it rings. Who takes it has it closed.
+type Opened struct {
+	Utterance
+	speech   Speech
+	provider string
+}
+
+// OpenWhole begins to speak a text before it is asked for. ctx ends it.
+func OpenWhole(ctx context.Context, m NamedSynthesizer, s Speech) *Opened {
+	o := &Opened{provider: m.Provider, speech: s}
+	s.Text = ""
+	o.Utterance = Open(ctx, m.Synthesizer, s)
+	o.Utterance.Write(o.speech.Text)
+	o.Utterance.End()
+	return o
+}
+
+// Is reports that it is what would be opened now.
+func (o *Opened) Is(m NamedSynthesizer, s Speech, text string) bool {
+	s.Text = text
+	return o.provider == m.Provider && o.speech == s
+}
+
+// Write implements Utterance: all is written.
+func (o *Opened) Write(string) {}
+
+// Flush implements Utterance.
+func (o *Opened) Flush() {}
+
+// End implements Utterance.
+func (o *Opened) End() {}

@@ -15,7 +15,7 @@ func (s *Session) interrupt(now time.Time) {
 		s.emit(now, "barge_in", BargeIn{now.Sub(s.hearing.onset).Milliseconds(), len(plainWords(s.hearing.text()))})
 	}
 	s.speaking.quiet(s, now)
-	s.off(gateAlarm, fillerAlarm, fallbackAlarm, holdingAlarm, giveUpAlarm)
+	s.off(gateAlarm, fillerAlarm, fallbackAlarm, asideAlarm, holdingAlarm, giveUpAlarm)
 	if t.tools > 0 { // a tool's work is not broken off
 		t.hush(played, s.pace())
 		s.confess(t)
@@ -43,9 +43,8 @@ func (s *Session) mayStop(t *turn) bool {
 // unmute is called when the tool of a stopped turn is done: the turn ends there if the caller said something.
 func (s *Session) unmute(t *turn) {
 	t.muted = false
-	unheard := t.takeRest()
 	if len(s.kept) == 0 && !s.hearing.speaking && !s.hearing.open && !s.hearing.awaiting {
-		s.add(t, unheard)
+		s.add(t, t.takeRest())
 		return
 	}
 	t.cancel()
@@ -73,17 +72,24 @@ func (s *Session) resume(now time.Time) {
 	s.off(resumeAlarm)
 	s.declineOwn()
 	t := s.begin(old.kind)
-	t.lines, t.next, t.entry, t.exchange, t.mark = old.lines, len(old.lines), old.entry, old.exchange, old.mark
+	t.lines, t.entry, t.mark = old.lines, old.entry, old.mark
 	s.owe(t, now)
-	said, rest := old.spoken(false), old.takeRest()
-	s.add(t, rest)
-	if old.thought() {
-		return
+	s.add(t, old.takeRest())
+	if !old.thought() {
+		s.carryOn(t, cutOffByNoise)
 	}
-	q := Thinking{Purpose: agent.PurposeTurn, History: append([]agent.Message{}, old.exchange...)}
-	if said = join(said, rest); said != "" {
-		q.History = append(q.History, agent.Message{Role: agent.RoleAssistant, Text: said})
-		q.Instruction = cutOffByNoise
+}
+
+const (
+	cutOffByNoise = "You were cut off by a noise. Go on exactly where you stopped, without repeating anything."
+	cutOffByFault = "You were cut off by a fault. Go on exactly where you stopped, without repeating anything."
+)
+
+// carryOn has a model continue a turn behind what was said of it and is going to be.
+func (s *Session) carryOn(t *turn, why string) {
+	q := Thinking{Purpose: agent.PurposeTurn, History: t.messages(nil)}
+	if n := len(q.History); n > 0 && q.History[n-1].Role == agent.RoleAssistant {
+		q.Instruction = why
 	}
 	s.think(t, q)
 }

@@ -23,7 +23,7 @@ func (s *Session) succeed(x *Successor, now time.Time) {
 	if !slices.Contains(append([]string{c.Language}, c.Others...), s.language) {
 		s.language = c.Language
 	}
-	s.speaking.pace, s.failed, s.keypad = 0, 0, ""
+	s.speaking.pace, s.speaking.trust, s.minds, s.failed, s.keypad = 0, trust{}, trust{}, 0, ""
 	s.off(keypadAlarm)
 	s.remembered(s.kept...)
 	s.kept = nil

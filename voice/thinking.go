@@ -16,8 +16,12 @@ func (s *Session) think(t *turn, q Thinking) {
 		s.consult(t, q)
 		return
 	}
-	who, src := s.parts.Thinker, t.tried
-	if src == 1 {
+	src := t.tried
+	if src == 0 {
+		t.mind = s.minds.first(time.Now(), s.parts.ThinkerFallback != nil)
+	}
+	who := s.parts.Thinker
+	if s.isSecond(t, src) {
 		who = s.parts.ThinkerFallback
 	}
 	t.tried++
@@ -32,6 +36,27 @@ func (s *Session) think(t *turn, q Thinking) {
 		err := safe.Do("thinker", func() error { return s.pull(ctx, t.id, src, who, q) })
 		s.post(t.ctx, thoughtsOver{t.id, src, err})
 	})
+}
+
+// isSecond reports that an attempt at a turn is the fallback's: the engines take turns, as far as there are two.
+func (s *Session) isSecond(t *turn, src int) bool {
+	return s.parts.ThinkerFallback != nil && (t.mind+src)%2 == 1
+}
+
+// thinkAgain has a model take over from one that failed, or stopped in the middle: another one, or the same once more where
+// something was said already. It reports whether there is one.
+func (s *Session) thinkAgain(t *turn) bool {
+	begun := t.thinker >= 0
+	if s.realtime != nil || t.tried >= 2 || !begun && s.parts.ThinkerFallback == nil || begun && t.kind != answerTurn {
+		return false
+	}
+	t.thinker, t.tools, t.using = -1, 0, nil
+	if begun {
+		s.carryOn(t, cutOffByFault)
+	} else {
+		s.think(t, t.question)
+	}
+	return true
 }
 
 // pull takes thoughts one by one. A tool runs only when the owner has agreed: two engines may be thinking.
@@ -75,9 +100,11 @@ func (h thoughtCame) take(s *Session, now time.Time) {
 	_, calls := data[agent.Called](th.Event)
 	if t.thinker < 0 && (th.Text != "" || calls || th.Then != "") {
 		t.thinker = src
+		s.trustMind(t, src, true, now)
 		if other := t.thinking[1-src]; other != nil {
 			other()
 			t.thinking[1-src] = nil
+			s.trustMind(t, 1-src, false, now)
 		}
 	}
 	if th.moves() {
@@ -116,23 +143,43 @@ func (h thoughtCame) take(s *Session, now time.Time) {
 func (s *Session) toolStep(t *turn, e *agent.Event) {
 	if c, ok := data[agent.Called](e); ok {
 		t.tools++
-		t.call = &c
+		s.tools++
+		t.using = &used{id: fmt.Sprintf("call_%d", s.tools), call: c}
+		t.lines = append(t.lines, &line{used: t.using, ready: true, done: true, fixed: true})
 		s.off(fallbackAlarm)
 		return
 	}
 	a, ok := data[agent.Answered](e)
-	if !ok || t.call == nil {
+	if !ok || t.using == nil {
 		return
 	}
 	t.tools--
-	id := fmt.Sprintf("call_%d", len(s.history)+len(t.exchange))
-	t.exchange = append(t.exchange,
-		agent.Message{Role: agent.RoleAssistant, Calls: []agent.ToolCall{{ID: id, Name: t.call.Name, Arguments: t.call.Arguments}}},
-		agent.Message{Role: agent.RoleTool, CallID: id, Text: string(a.Result)})
-	t.call = nil
+	t.using.result = a.Result
+	if !slices.ContainsFunc(t.lines, func(l *line) bool { return l.used == t.using }) { // written down before it was there
+		t.lines = append(t.lines, &line{used: t.using, ready: true, done: true, fixed: true})
+	}
+	t.using = nil
 	s.giveResult(t, a.Result)
 	if t.muted {
 		s.unmute(t)
+	}
+}
+
+// used is a tool that a turn used.
+type used struct {
+	id     string
+	call   agent.Called
+	result []byte // nil while it runs
+}
+
+// trustMind notes how one of the two models did.
+func (s *Session) trustMind(t *turn, src int, well bool, now time.Time) {
+	switch {
+	case s.isSecond(t, src):
+	case well:
+		s.minds.kept()
+	default:
+		s.minds.lost(now)
 	}
 }
 
@@ -146,7 +193,7 @@ func data[T any](e *agent.Event) (T, bool) {
 }
 
 // take ends an engine's part in a turn.
-func (h thoughtsOver) take(s *Session, _ time.Time) {
+func (h thoughtsOver) take(s *Session, now time.Time) {
 	t := s.current(h.Turn)
 	if t == nil || t.thinking[h.Source] == nil {
 		return
@@ -154,12 +201,15 @@ func (h thoughtsOver) take(s *Session, _ time.Time) {
 	t.thinking[h.Source] = nil
 	if h.Err != nil {
 		s.fail("llm", h.Err)
-		if t.thinker < 0 && t.tried < 2 && s.parts.ThinkerFallback != nil {
-			s.think(t, t.question)
+		s.trustMind(t, h.Source, false, now)
+		if s.thinkAgain(t) {
 			return
 		}
+		if t.kind == answerTurn && t.says() && t.thought() && t.then == "" {
+			s.add(t, phrase(s.language).apology)
+		}
 	}
-	if len(t.lines) == 0 && t.then == "" && t.successor == nil && t.thought() {
+	if !t.says() && t.then == "" && t.successor == nil && t.thought() {
 		if t.kind == answerTurn {
 			s.apologise(t)
 			return

@@ -30,7 +30,9 @@ type answering struct {
 	greeted    bool
 	greetingAt time.Time // its first sound
 	failed     int       // answers in a row that could not be given
-	fillers    int       // that were spoken
+	tools      int       // that were used
+	minds      trust
+	fillers    int // that were spoken
 }
 
 // current is the turn with a number while it is in progress, nil when it is over.
@@ -55,19 +57,19 @@ type turn struct {
 
 	thinking [2]context.CancelFunc // engine and fallback, while they think
 	tried    int                   // how many of them were started
+	mind     int                   // the engine that was asked first: 1 = the fallback
 	thinker  int                   // which of them is listened to; -1 = not decided
 	tools    int                   // tools running
-	call     *agent.Called
-	exchange []agent.Message // tool calls and results of this turn
+	using    *used                 // the one whose result is awaited
 
-	lines    []*line // everything to be said, in order
-	active   *line   // being made into sound
-	next     int     // first line not yet begun
-	entry    int     // in the transcript; -1 = nothing heard yet
-	rest     string  // not heard, once the turn was hushed
-	muted    bool    // stopped while a tool runs
-	pause    *pause  // what its thinker waits for
-	then     Reason  // ends the call when everything was heard
+	lines    []*line   // everything said and done, in order
+	breath   *breath   // in which the answer is spoken
+	breaths  []*breath // all that are under way
+	entry    int       // in the transcript; -1 = nothing heard yet
+	rest     string    // not heard, once the turn was hushed
+	muted    bool      // stopped while a tool runs
+	pause    *pause    // what its thinker waits for
+	then     Reason    // ends the call when everything was heard
 	question Thinking
 
 	successor *Successor // takes over when everything was heard
@@ -77,6 +79,7 @@ type turn struct {
 	soundAt   time.Time // first sound
 	stoppedAt time.Time
 	failures  int // sentences that could not be spoken
+	holds     int // holding phrases
 	mark      *marks
 }
 
@@ -94,27 +97,17 @@ func (t *turn) first(which func(*marks) *time.Time, at time.Time) {
 	}
 }
 
-// line finds a line of the turn by its number.
-func (t *turn) line(id int) *line {
-	if t != nil {
-		if i := slices.IndexFunc(t.lines, func(l *line) bool { return l.id == id }); i >= 0 {
-			return t.lines[i]
-		}
-	}
-	return nil
-}
-
 // thought reports that nothing more will be added to the turn.
 func (t *turn) thought() bool { return !t.awaiting && t.thinking[0] == nil && t.thinking[1] == nil }
 
 // complete reports that everything was made into sound; it may not have been heard yet.
 func (t *turn) complete() bool {
-	for _, l := range t.lines {
-		if !l.done {
-			return false
-		}
-	}
-	return t.thought() && t.next == len(t.lines)
+	return t.thought() && t.said()
+}
+
+// says reports that there is something to be said, or was.
+func (t *turn) says() bool {
+	return slices.ContainsFunc(t.lines, func(l *line) bool { return l.used == nil })
 }
 
 // begin makes a turn the one in progress.
@@ -171,7 +164,7 @@ func (s *Session) speakFixed(text string, then Reason) {
 		s.speaking.quiet(s, now)
 	}
 	s.settleStopped()
-	s.off(fillerAlarm, fallbackAlarm, holdingAlarm, gateAlarm)
+	s.off(fillerAlarm, fallbackAlarm, asideAlarm, holdingAlarm, gateAlarm)
 	t := s.begin(fixedTurn)
 	t.then = then
 	s.owe(t, now)
@@ -182,13 +175,16 @@ func (s *Session) speakFixed(text string, then Reason) {
 func (s *Session) drop(t *turn) {
 	t.cancel()
 	s.turn = nil
-	s.off(fillerAlarm, fallbackAlarm, holdingAlarm, giveUpAlarm)
+	s.off(fillerAlarm, fallbackAlarm, asideAlarm, holdingAlarm, giveUpAlarm)
 }
 
 // settle ends what has ended: sound that was heard to its end, and with it the turn.
 func (s *Session) settle(now time.Time) {
 	s.speaking.settle(s, now)
 	s.reached(now)
+	if s.turn != nil {
+		s.exhale(s.turn)
+	}
 	if t := s.turn; t != nil && t.complete() && !t.muted && !s.speaking.sounding {
 		s.finish(t, now)
 	}
@@ -202,7 +198,7 @@ func (s *Session) settle(now time.Time) {
 func (s *Session) finish(t *turn, now time.Time) {
 	t.cancel()
 	s.turn = nil
-	s.off(gateAlarm, fillerAlarm, fallbackAlarm, holdingAlarm, giveUpAlarm)
+	s.off(gateAlarm, fillerAlarm, fallbackAlarm, asideAlarm, holdingAlarm, giveUpAlarm)
 	s.conclude(t, s.media.Played())
 	switch t.kind {
 	case greetingTurn:
@@ -211,13 +207,11 @@ func (s *Session) finish(t *turn, now time.Time) {
 	case messageTurn:
 		s.who.enter(talking, now) // the call goes on
 	case answerTurn:
-		switch {
-		case t.failures == 0:
+		if t.failures == 0 {
 			s.failed = 0
-		case t.entry < 0:
-			if s.failed++; s.failed >= mostFailures {
-				s.end(EngineFailure)
-			}
+		} else if t.then == "" && t.successor == nil {
+			s.regret()
+			return
 		}
 	}
 	switch {
@@ -228,6 +222,15 @@ func (s *Session) finish(t *turn, now time.Time) {
 	default:
 		s.answerKept(now)
 	}
+}
+
+// regret goes on after an answer that no voice spoke to its end.
+func (s *Session) regret() {
+	if s.failed++; s.failed >= mostFailures {
+		s.end(EngineFailure)
+		return
+	}
+	s.speakFixed(phrase(s.language).apology, "")
 }
 
 // answerKept answers what the caller said while the assistant could not be stopped.
@@ -244,11 +247,7 @@ func (s *Session) answerKept(now time.Time) {
 func (s *Session) conclude(t *turn, played int64) {
 	t.hush(played, s.pace())
 	s.confess(t)
-	s.history = append(s.history, t.exchange...)
-	t.exchange = nil
-	if said := t.spoken(false); said != "" {
-		s.history = append(s.history, agent.Message{Role: agent.RoleAssistant, Text: said})
-	}
+	s.history = append(s.history, t.messages(nil)...)
 	heard := t.spoken(true)
 	if heard == "" {
 		return

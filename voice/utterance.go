@@ -3,50 +3,108 @@ package voice
 import (
 	"context"
 	"errors"
+	"io"
 	"time"
 
 	"parley/audio"
+	"parley/safe"
 )
 
-// utterance makes one line into sound and queues it on the telephone line as it comes, on a goroutine of its own: the
-// line's queue is the only one on the way.
+// utterance queues the sound of an engine on the telephone line as it comes, piece by piece, on a goroutine of its own.
 type utterance struct {
-	s                  *Session
-	ctx                context.Context
-	turn, line, source int
-	granted            chan struct{} // closed when the owner lets it be heard
+	s             *Session
+	ctx           context.Context
+	out           Utterance
+	turn, attempt int
 
-	heard bool // granted was closed
-	some  bool // there was sound
-	end   int64
+	piece    int
+	some     bool // there was sound of the piece
+	resample *audio.Resampler
+	from     int
+	began    bool  // the owner knows where the piece begins
+	end      int64 // behind its last queued sample; -1 = none
 }
 
 var errNoSound = errors.New("the synthesizer made no sound")
 
-// speak plays what a synthesizer makes, at the line's rate.
-func (u *utterance) speak(m NamedSynthesizer, sp Speech) error {
-	var r *audio.Resampler
-	from := 0
-	for f, err := range m.Speak(u.ctx, sp) {
-		if err != nil {
+func (u *utterance) run() {
+	err := safe.Do("synthesizer", u.speak)
+	u.out.Close()
+	u.s.post(u.s.ctx, speechOver{u.turn, u.attempt, u.piece, u.end, err})
+}
+
+func (u *utterance) speak() error {
+	for {
+		snd, err := u.out.Recv()
+		switch {
+		case u.ctx.Err() != nil:
+			return u.ctx.Err()
+		case errors.Is(err, io.EOF):
+			return u.finish()
+		case err != nil:
 			return err
+		case snd.Piece < u.piece:
+			return errors.New("the synthesizer went back to an earlier piece")
 		}
-		if r == nil || from != f.Rate {
-			r, from = audio.NewResampler(f.Rate, u.s.media.Rate()), f.Rate
+		for u.piece < snd.Piece {
+			if err := u.over(); err != nil {
+				return err
+			}
 		}
-		if err := u.play(r.Process(f.PCM)); err != nil {
+		if err := u.take(snd); err != nil {
 			return err
 		}
 	}
-	if r != nil {
-		if err := u.play(r.Flush()); err != nil {
+}
+
+func (u *utterance) take(snd Sound) error {
+	if len(snd.Marks) > 0 {
+		u.s.post(u.ctx, wordsPlaced{u.turn, u.attempt, u.piece, snd.Marks})
+	}
+	if len(snd.PCM) > 0 {
+		if u.resample == nil || u.from != snd.Rate {
+			u.resample, u.from = audio.NewResampler(snd.Rate, u.s.media.Rate()), snd.Rate
+		}
+		if err := u.play(u.resample.Process(snd.PCM)); err != nil {
 			return err
 		}
 	}
-	if !u.some && u.ctx.Err() == nil {
-		return errNoSound
+	if snd.Last {
+		return u.over()
 	}
-	return u.ctx.Err()
+	return nil
+}
+
+// over ends a piece: all of it is queued.
+func (u *utterance) over() error {
+	if err := u.flush(); err != nil {
+		return err
+	}
+	u.s.post(u.ctx, soundMade{u.turn, u.attempt, u.piece, u.end})
+	u.piece++
+	u.some, u.began, u.end = false, false, -1
+	return nil
+}
+
+func (u *utterance) flush() error {
+	if u.resample == nil {
+		return nil
+	}
+	rest := u.resample.Flush()
+	u.resample = nil
+	return u.play(rest)
+}
+
+func (u *utterance) finish() error {
+	if err := u.flush(); err != nil {
+		return err
+	}
+	if u.some {
+		u.s.post(u.ctx, soundMade{u.turn, u.attempt, u.piece, u.end})
+		u.piece++
+		u.end = -1
+	}
+	return nil
 }
 
 // play queues samples piece by piece, the first when the owner lets it. Where the call goes on without them, what slipped in
@@ -55,12 +113,12 @@ func (u *utterance) play(pcm []int16) error {
 	media := u.s.media
 	if len(pcm) > 0 && !u.some {
 		u.some = true
-		if !u.s.post(u.ctx, soundReady{u.turn, u.line, u.source, u.granted}) {
+		granted := make(chan struct{})
+		if !u.s.post(u.ctx, soundReady{u.turn, u.attempt, u.piece, granted}) {
 			return u.ctx.Err()
 		}
 		select {
-		case <-u.granted:
-			u.heard = true
+		case <-granted:
 		case <-u.ctx.Done():
 			return u.ctx.Err()
 		}
@@ -77,8 +135,9 @@ func (u *utterance) play(pcm []int16) error {
 			media.Clear()
 			return err
 		}
-		if u.end < 0 || dry {
-			u.s.post(u.ctx, soundBegan{u.turn, u.line, start})
+		if !u.began || dry {
+			u.began = true
+			u.s.post(u.ctx, soundBegan{u.turn, u.attempt, u.piece, start})
 		}
 		u.end, pcm = start+int64(n), pcm[n:]
 	}

@@ -1,0 +1,33 @@
+package voice
+
+import "time"
+
+// trust says which of two engines is asked first: the assistant's own, unless that failed twice in a row; then the other one,
+// for half a minute.
+type trust struct {
+	failed int
+	until  time.Time
+}
+
+const (
+	mostTrust = 2
+	shunFor   = 30 * time.Second
+)
+
+// first is 0, or 1 where there is another engine and it is better to ask that.
+func (r *trust) first(now time.Time, another bool) int {
+	if another && now.Before(r.until) {
+		return 1
+	}
+	return 0
+}
+
+// lost notes that the own engine failed, or did not begin in time.
+func (r *trust) lost(now time.Time) {
+	if r.failed++; r.failed >= mostTrust {
+		r.until = now.Add(shunFor)
+	}
+}
+
+// kept notes that it did its work.
+func (r *trust) kept() { r.failed = 0 }

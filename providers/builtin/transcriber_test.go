@@ -59,6 +59,23 @@ func TestWidebandIsUnderstood(t *testing.T) {
 	}
 }
 
+// Telephone numbers are digits in any order, in every voice: "five five five" is as likely as "four five six".
+func TestDictatedNumbersAreUnderstood(t *testing.T) {
+	l := voice.Transcription{Rate: 8000, Languages: []string{"en"}, Hints: []string{"Hello, how can I help you?"}}
+	for _, c := range []struct{ who, text string }{
+		{"slt", "My number is oh one seven one, five four three"}, {"rms", "it is four four two, three six six, oh nine"},
+		{"awb", "it is four four two, three six six, oh nine"},
+	} {
+		u := overPhone(t, c.text, c.who, 8000)
+		tr := listenTo(t, l)
+		_, heard := providertest.Recognise(t, tr, 8000, u.PCM)
+		providertest.Finish(t, tr)
+		if heard = strings.TrimSpace(heard); heard != strings.TrimSpace(u.Words) {
+			t.Errorf("%s: heard %q, said %q", c.who, heard, u.Words)
+		}
+	}
+}
+
 // A conversation's own sentences teach words that no dictionary has.
 func TestHintsTeachNewWords(t *testing.T) {
 	l := voice.Transcription{Rate: 8000, Hints: []string{"Welcome to Zyntarex.", "Do you want to order a Zyntarex bottle?"}}

@@ -17,9 +17,8 @@ const (
 func digitsIn(said string) string {
 	var b strings.Builder
 	times, ten := 1, false // ten: the word before was twenty, thirty, …
-	for _, w := range strings.FieldsFunc(strings.ToLower(said),
-		func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",-./()", r) }) {
-		w = strings.Trim(w, "?!;:")
+	for _, w := range unmixed(strings.FieldsFunc(strings.ToLower(said),
+		func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",-./()?!;:", r) })) {
 		u, isUnit := units[w]
 		t, isTen := tens[w]
 		switch {
@@ -53,6 +52,30 @@ func digitsIn(said string) string {
 		p = p[i:]
 	}
 	return p
+}
+
+// sounds are words that recognisers write for digits.
+var sounds = map[string]string{"to": "two", "too": "two", "for": "four", "fore": "four", "won": "one", "ate": "eight", "o": "oh"}
+
+// unmixed takes a word that sounds like a digit for one where it stands among several digits.
+func unmixed(words []string) []string {
+	isUnit := func(i int) bool {
+		if i < 0 || i >= len(words) {
+			return false
+		}
+		_, ok := units[words[i]]
+		return ok
+	}
+	digits := 0
+	for i := range words {
+		digits += int(boolFloat(isUnit(i)))
+	}
+	for i, w := range words {
+		if digit, ok := sounds[w]; ok && digits > 2 && isUnit(i-1) && (isUnit(i+1) || i+1 == len(words)) {
+			words[i] = digit
+		}
+	}
+	return words
 }
 
 func count(number string) int { return len(strings.TrimPrefix(number, "+")) }

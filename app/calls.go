@@ -66,6 +66,9 @@ func (h *App) refers(ctx context.Context, trunk numbers.ID) (bool, error) {
 	return method == "refer", nil
 }
 
+// MayCall reports whether anybody here may call an E.164 number.
+func (h *App) MayCall(number string) bool { return h.phones().Allows(number) }
+
 // phones are the numbers that anybody here may call or text.
 func (h *App) phones() numbers.Policy {
 	t := h.on.Config.Telephony

@@ -130,7 +130,7 @@ var Reasons = []ReasonInfo{
 	{AccountSuspended, "the account was suspended", Completed, Failed, BySystem, "retry"},
 	{ServerShutdown, "the server was stopped", Completed, Failed, BySystem, "retry"},
 	{MediaTimeout, "30 s without media", Completed, Failed, BySystem, "retry when under 10 s"},
-	{NoAnswerReason, "ringing time over; 408, 480", NoAnswer, NoAnswer, BySystem, "retry"},
+	{NoAnswerReason, "ringing time over; 408, 480, 3xx that is not followed", NoAnswer, NoAnswer, BySystem, "retry"},
 	{CallerAbandoned, "inbound caller left before the answer", NoAnswer, NoAnswer, ByCustomer, "–"},
 	{BusyReason, "486, 600", Busy, Busy, BySystem, "retry"},
 	{Declined, "603", Busy, Busy, BySystem, "retry"},
@@ -176,7 +176,7 @@ func (r Reason) end(answered bool) Status {
 // ReasonForCode is what the SIP status of a refused outbound INVITE means; 0 is no answer to signalling at all.
 func ReasonForCode(code int) Reason {
 	switch code {
-	case 408, 480, 487:
+	case 300, 301, 302, 305, 380, 408, 480, 487: // moved: not here, and not to where we may follow
 		return NoAnswerReason
 	case 486, 600:
 		return BusyReason

@@ -81,7 +81,7 @@ func TestEveryReasonHasAWay(t *testing.T) {
 // Contract: 14.5
 func TestReasonForCode(t *testing.T) {
 	for code, want := range map[int]Reason{
-		408: NoAnswerReason, 480: NoAnswerReason, 486: BusyReason, 600: BusyReason, 603: Declined, 404: InvalidNumber, 410: InvalidNumber,
+		302: NoAnswerReason, 408: NoAnswerReason, 480: NoAnswerReason, 486: BusyReason, 600: BusyReason, 603: Declined, 404: InvalidNumber, 410: InvalidNumber,
 		484: InvalidNumber, 604: InvalidNumber, 401: CarrierRejected, 403: CarrierRejected, 407: CarrierRejected, 606: CarrierRejected,
 		488: NoCommonCodec, 500: CarrierError, 503: CarrierError, 0: CarrierError,
 	} {

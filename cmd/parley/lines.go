@@ -41,7 +41,7 @@ func (s *server) lines(ctx context.Context, a *app.App, onCall func(lines.Leg)) 
 	}
 	public, _ := netip.ParseAddr(s.cfg.SIP.PublicIP) // checked when the configuration was read; empty = none
 	line := sip.Config{Listen: s.cfg.SIP.Listen, PublicIP: public, Proxy: s.cfg.Telephony.ProxyAddress, Media: plane,
-		Reach: a.Reach.Allowed, Opus: phoneOpus(ctx, codec), Trunks: a.Trunks(), OnCall: onCall}
+		Reach: a.Reach.Allowed, Opus: phoneOpus(ctx, codec), Trunks: a.Trunks(), OnCall: onCall, Forward: a.MayCall}
 	own, err := openCertificate(s.cfg.SIP.TLSCert, s.cfg.SIP.TLSKey)
 	if err != nil {
 		return out, err

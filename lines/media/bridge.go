@@ -41,9 +41,9 @@ func newPlayout(from int, to *Stream) *playout {
 // put takes what the far end said. Its pacer only.
 func (p *playout) put(pcm []int16) { p.ring.put(p.resample.Process(pcm)) }
 
-// press passes a key on, where telephone events go; one too many is lost.
+// press passes a key on, where there is a way; one too many is lost.
 func (p *playout) press(key byte) {
-	if p.to.wanted.Load().DTMFPayload == 0 {
+	if !p.to.wanted.Load().sendsKeys() {
 		return
 	}
 	select {

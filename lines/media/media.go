@@ -61,12 +61,24 @@ const (
 func (d Direction) sends() bool    { return d == SendRecv || d == SendOnly }
 func (d Direction) receives() bool { return d == SendRecv || d == RecvOnly }
 
+// KeyWay is how keys are sent.
+type KeyWay uint8
+
+const (
+	KeyEvents     KeyWay = iota // telephone events (RFC 4733), where DTMFPayload is negotiated
+	KeysSignalled               // Config.OnKey sends them (SIP INFO)
+	KeyTones                    // as sound
+)
+
 // Config is what signalling negotiated for one stream.
 type Config struct {
 	Codec       Codec
 	PayloadType uint8 // of the codec, both ways; 0 with another codec than PCMU = Codec.PayloadType()
 	DTMFPayload uint8 // telephone-event payload type; 0 = not negotiated
 	DTMFClock   int   // its rtpmap rate in Hz; 0 = Codec.Clock()
+
+	Keys  KeyWay         // how SendDigits tells of keys
+	OnKey func(key byte) // with KeysSignalled: called for each key sent, on its own goroutine
 
 	Remote     netip.AddrPort // where the far end wants audio (its c= and m= lines); unset = not known yet
 	Peer       netip.Addr     // where its signalling comes from; unset = not known. Audio of nobody else is heard: see source

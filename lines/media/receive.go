@@ -41,6 +41,7 @@ type receiver struct {
 	usual     int // packets per turn; 0 = look for all
 	order     rtp.Order
 	keys      rtp.Keys
+	press     press // the last key
 	reception rtp.Reception
 	strict    strict
 	conceal   audio.Concealer
@@ -58,6 +59,9 @@ func (r *receiver) unlatch() {
 // receive drains the socket and makes up what is missing.
 func (s *Stream) receive(p *pacer, now time.Time) {
 	in := &s.in
+	for len(s.presses) > 0 {
+		s.pressed(<-s.presses, bySignal, now)
+	}
 	s.drain(p, now)
 	if in.order.Waiting() && now.Sub(in.alive) > stallAfter {
 		s.popHeld(p, now, true)
@@ -125,6 +129,38 @@ func (s *Stream) drain(p *pacer, now time.Time) {
 			return
 		}
 		s.packet(p, p.packet[:n], from, at)
+	}
+}
+
+// pressWay is how a key of the far end came.
+type pressWay uint8
+
+const (
+	byEvent pressWay = iota
+	bySignal
+	byTone
+)
+
+// press is a key that was heard.
+type press struct {
+	key byte
+	way pressWay
+	at  time.Time
+}
+
+// sameKey is within how long a key that comes another way too is the same press.
+const sameKey = 500 * time.Millisecond
+
+// pressed tells of a key, unless it is one that came another way already: some far ends use two.
+func (s *Stream) pressed(key byte, way pressWay, at time.Time) {
+	last := s.in.press
+	if s.in.press = (press{key, way, at}); last.key == key && last.way != way && at.Sub(last.at) < sameKey {
+		s.in.press = last
+		return
+	}
+	s.post(lines.Event{Kind: lines.Digit, Digit: key, At: at, Pos: s.out.position})
+	if other := s.peer.Load(); other != nil {
+		other.press(key)
 	}
 }
 
@@ -286,10 +322,7 @@ func (s *Stream) deliver(p *pacer, h rtp.Header, payload []byte, lost int, at ti
 	case s.cfg.DTMFPayload:
 		if s.cfg.DTMFPayload != 0 {
 			if key := s.in.keys.Hear(h, payload); key != 0 {
-				s.post(lines.Event{Kind: lines.Digit, Digit: key, At: at, Pos: s.out.position})
-				if other := s.peer.Load(); other != nil {
-					other.press(key)
-				}
+				s.pressed(key, byEvent, at)
 			}
 			return
 		}

@@ -4,8 +4,10 @@ import (
 	"net/netip"
 	"time"
 
+	"parley/audio"
 	"parley/audio/rtp"
 	"parley/lines"
+	"parley/safe"
 )
 
 // sender is our half of a stream.
@@ -42,7 +44,7 @@ func (s *Stream) send(p *pacer, now time.Time) {
 	var h rtp.Header
 	n, size := 0, 0
 	if o.pressing {
-		h, size = s.pressed(p)
+		n, h, size = s.press(p, frame)
 	} else {
 		n = s.speak(frame, now)
 	}
@@ -110,18 +112,34 @@ func (s *Stream) speak(frame []int16, now time.Time) int {
 	return t.n
 }
 
-// pressed goes on with a key: the header and the size of its packet, which is 0 in the gap behind the key.
-func (s *Stream) pressed(p *pacer) (h rtp.Header, size int) {
-	e, timestamp, marker, send, over := s.out.press.Step(uint32(s.cfg.DTMFClock / 50))
+// press goes on with a key: samples of its tone, or the header and the size of its packet. In the gap behind it, and when
+// signalling sends it, there are neither.
+func (s *Stream) press(p *pacer, frame []int16) (n int, h rtp.Header, size int) {
+	step := uint32(s.cfg.DTMFClock / 50)
+	e, timestamp, marker, send, over := s.out.press.Step(step)
 	s.out.pressing = !over
-	if !send || s.cfg.DTMFPayload == 0 {
-		return h, 0
+	switch {
+	case !send:
+	case s.cfg.Keys == KeysSignalled:
+		if tell, key := s.cfg.OnKey, e.Key(); marker && tell != nil {
+			safe.Go("key", func() { tell(key) })
+		}
+	case s.cfg.Keys == KeyTones:
+		if pair, ok := audio.DTMF(e.Key(), toneLevel); ok && !e.End {
+			audio.GenSignal(frame, s.rate, int64(uint32(e.Duration)/step)*int64(len(frame)), pair[:]...)
+			n = len(frame)
+		}
+	case s.cfg.DTMFPayload != 0:
+		e.Put(p.packet[rtp.HeaderLen:])
+		h = s.out.header
+		h.PayloadType, h.Timestamp, h.Marker = s.cfg.DTMFPayload, timestamp, marker
+		size = rtp.EventLen
 	}
-	e.Put(p.packet[rtp.HeaderLen:])
-	h = s.out.header
-	h.PayloadType, h.Timestamp, h.Marker = s.cfg.DTMFPayload, timestamp, marker
-	return h, rtp.EventLen
+	return n, h, size
 }
+
+// toneLevel is the amplitude of each of a key's two tones: together -7 dBFS at most.
+const toneLevel = 0.22
 
 // report sends RTCP when it is due, or the BYE.
 func (s *Stream) report(p *pacer, now time.Time, bye bool) {

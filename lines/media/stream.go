@@ -20,6 +20,7 @@ import (
 const (
 	eventRoom   = 128 // events a slow reader may leave unread before the oldest are dropped
 	digitRoom   = 256
+	pressRoom   = 32
 	maxFrame    = 6 * 960 // samples of 120 ms at 48 kHz, the longest packet
 	reportEvery = 5 * time.Second
 )
@@ -36,6 +37,7 @@ type Stream struct {
 	wanted    atomic.Pointer[Config]
 	threshold atomic.Uint32 // bits of a float32
 	digits    chan byte
+	presses   chan byte                // of the far end, told by signalling
 	taken     atomic.Pointer[recorder] // by Record, for the pacer to begin
 	hurried   atomic.Bool              // something was queued before
 	bridge    atomic.Pointer[playout]  // what the far end hears of a bridged leg
@@ -78,7 +80,7 @@ func newStream(c Config, d func(rate int) audio.Detector) (*Stream, error) {
 		rate:   rate,
 		events: make(chan lines.Event, eventRoom),
 		over:   make(chan struct{}),
-		digits: make(chan byte, digitRoom),
+		digits: make(chan byte, digitRoom), presses: make(chan byte, pressRoom),
 	}
 	s.SetThreshold(defaultThreshold)
 	s.wanted.Store(&c)
@@ -162,10 +164,10 @@ func (s *Stream) Clear() (played int64) { return s.speech.clear() }
 // Played implements lines.Media.
 func (s *Stream) Played() int64 { return s.speech.played() }
 
-// SendDigits implements lines.Media. It fails when the far end cannot take telephone events, when a character is none of
-// 0-9 * # A-D w, and when more than 256 are waiting. Speech waits while digits are sent.
+// SendDigits implements lines.Media. It fails when the far end cannot take telephone events and they are the way, when a
+// character is none of 0-9 * # A-D w, and when more than 256 are waiting. Speech waits while digits are sent.
 func (s *Stream) SendDigits(digits string) error {
-	if s.wanted.Load().DTMFPayload == 0 {
+	if !s.wanted.Load().sendsKeys() {
 		return errors.New("the far end takes no telephone events")
 	}
 	for i := range len(digits) {
@@ -184,6 +186,16 @@ func (s *Stream) SendDigits(digits string) error {
 		}
 	}
 	return nil
+}
+
+func (c *Config) sendsKeys() bool { return c.Keys != KeyEvents || c.DTMFPayload != 0 }
+
+// Press is a key of the far end that signalling told of (SIP INFO). One too many is lost.
+func (s *Stream) Press(key byte) {
+	select {
+	case s.presses <- key:
+	default:
+	}
 }
 
 // Record implements lines.Media. A second call ends the first recording.

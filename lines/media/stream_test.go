@@ -405,3 +405,64 @@ func TestEventsNeverBlock(t *testing.T) {
 	k.want("the newest event survives", last.Digit, byte('9'))
 	k.want("dropped", k.count.dropped.Load(), int64(301-eventRoom))
 }
+
+// Keys as sound: both tones, with gaps, and nothing else is said meanwhile. Keys by signalling: told once each, in silence.
+func TestKeysTheOtherWays(t *testing.T) {
+	k := newDesk(t, Config{Keys: KeyTones}, nil)
+	if err := k.SendDigits("5w#"); err != nil {
+		t.Fatal(err)
+	}
+	k.play(flat(8031, 8000))
+	k.step(10 + 25 + 10)
+	pcm := k.sent()
+	for at, key := range map[int]byte{0: '5', 35 * 160: '#'} {
+		pair, _ := audio.DTMF(key, 0)
+		for _, tone := range pair {
+			if level := audio.FindSignal(pcm[at:at+800], 8000, tone.Hz)[0].Level; level < toneLevel*0.9 || level > toneLevel*1.1 {
+				t.Errorf("%c: %v Hz at a level of %v", key, tone.Hz, level)
+			}
+		}
+	}
+	k.want("the gap", pcm[9*160], int16(0))
+	k.step(1)
+	k.want("speech goes on", k.sent()[0], int16(7932))
+
+	told := make(chan byte, 2)
+	k = newDesk(t, Config{Keys: KeysSignalled, OnKey: func(key byte) { told <- key }}, nil)
+	if err := k.SendDigits("7"); err != nil {
+		t.Fatal(err)
+	}
+	k.step(10)
+	k.want("told", <-told, byte('7'))
+	k.want("once", len(told), 0)
+	k.want("in silence", k.sent()[80], int16(0))
+}
+
+// A far end that tells of a key in two ways pressed it once; the same key twice in one way is two.
+func TestOnePressToldTwice(t *testing.T) {
+	k := newDesk(t, Config{DTMFPayload: 101}, nil)
+	event := func(at uint32) {
+		h, b := k.next(), make([]byte, rtp.EventLen)
+		h.PayloadType, h.Timestamp = 101, at
+		rtp.Event{Code: 5, Duration: 160}.Put(b)
+		k.packet(h, b, phone)
+		k.step(1)
+	}
+	event(1000)
+	k.Press('5')
+	k.step(30)
+	k.Press('5')
+	k.step(1)
+	k.Press('5')
+	k.step(30)
+	event(9000)
+	k.Press('6')
+	k.step(1)
+	var keys []byte
+	for len(k.events) > 0 {
+		if e := <-k.events; e.Kind == lines.Digit {
+			keys = append(keys, e.Digit)
+		}
+	}
+	k.want("keys", string(keys), "55556")
+}

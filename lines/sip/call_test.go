@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"parley/lines"
+	"parley/lines/linetest"
+	"parley/lines/media"
 )
 
 // pair is two servers: a places calls, b takes them.
@@ -168,5 +170,134 @@ func TestNothingAnswersTheSignalling(t *testing.T) {
 	_, err = a.Dial(t.Context(), lines.Destination{To: "sip:1@127.0.0.1:9;transport=tcp"}, nil)
 	if !errors.As(err, &e) || e.Code != 0 {
 		t.Fatalf("%v", err)
+	}
+}
+
+// TestKeysByInfo: keys come and go as INFO, whichever of the two bodies; what is no key is refused or passed over.
+//
+// Contract: 10.7
+func TestKeysByInfo(t *testing.T) {
+	t.Parallel()
+	s, legs := answering(t)
+	p := newPhone(t, s)
+	leg, _ := p.established(legs, "Allow: INVITE, ACK, BYE, INFO")
+	for _, c := range []struct{ kind, body, want string }{
+		{"application/dtmf-relay", "Signal= 5\r\nDuration= 160\r\n", "200"},
+		{"application/dtmf", "#", "200"},
+		{"application/dtmf-relay", "signal=10\r\n", "200"}, // *
+		{"application/dtmf-relay", "Signal=16\r\n", "200"}, // a hook flash
+		{"application/dtmf", "hello", "415"},
+		{"text/plain", "5", "415"},
+		{"application/dtmf-relay;charset=x", "Signal=d", "200"},
+	} {
+		p.send(p.request("INFO", "205", c.body, "Content-Type: "+c.kind))
+		p.expect(c.want)
+	}
+	p.send(p.request("INFO", "205", "5", "Content-Type: application/dtmf", "Info-Package: keys"))
+	p.expect("469")
+	got := ""
+	for range 4 {
+		got += string(linetest.Event(t, leg.Media(), lines.Digit).Digit)
+	}
+	if got != "5#*D" {
+		t.Errorf("keys %q", got)
+	}
+}
+
+// TestSendKeys sends a key as the trunk has it; by itself by the first way that the far end takes.
+//
+// Contract: 10.7
+func TestSendKeys(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ dtmf, allow, events, want string }{
+		{"auto", "INFO", "a=rtpmap:101 telephone-event/8000", "event"}, {"auto", "INFO", "", "info"}, {"auto", "BYE", "", "tone"},
+		{"info", "BYE", "a=rtpmap:101 telephone-event/8000", "info"}, {"inband", "INFO", "a=rtpmap:101 telephone-event/8000", "tone"},
+		{"rfc4733", "INFO", "", "none"},
+	} {
+		t.Run(c.dtmf+" "+c.want, func(t *testing.T) {
+			t.Parallel()
+			legs := make(chan lines.Leg, 1)
+			s := serve(t, Config{OnCall: func(l lines.Leg) { _ = l.Answer(t.Context()); legs <- l },
+				Trunks: trunks(Trunk{ID: 1, Number: "205", Extension: true, Auth: "ip", Allowed: loopback, DTMF: c.dtmf})})
+			p := newPhone(t, s)
+			body := p.sdp()
+			if c.events == "" {
+				body = strings.Replace(strings.Replace(body, " 101\r\n", "\r\n", 1), "a=rtpmap:101 telephone-event/8000\r\n", "", 1)
+			}
+			p.send(p.request("INVITE", "205", body, "Allow: "+c.allow))
+			p.expect("200")
+			p.send(p.request("ACK", "205", ""))
+			leg := receive(t, legs, "leg")
+			ways := map[media.KeyWay]string{media.KeyEvents: "event", media.KeysSignalled: "info", media.KeyTones: "tone"}
+			err := leg.Media().SendDigits("5")
+			if c.want == "none" {
+				if err == nil {
+					t.Error("sent")
+				}
+				return
+			}
+			if got := ways[leg.(*Leg).audio.keys()]; err != nil || got != c.want {
+				t.Errorf("as %s, %v", got, err)
+			}
+			if c.want == "info" {
+				if m := p.expect("INFO"); m.header.Get("Content-Type") != "application/dtmf-relay" || !strings.HasPrefix(m.body, "Signal=5\r\n") {
+					t.Errorf("%s", m.raw)
+				}
+			}
+		})
+	}
+}
+
+// TestRedirections: a far end that moved the callee is followed to another of its users whom we may call, and to nobody else.
+//
+// Contract: 14.5
+func TestRedirections(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		contact string // HOST is the far end
+		follow  bool
+	}{
+		"another extension":          {"<sip:301@127.0.0.1>", true},
+		"a number that is allowed":   {"<sip:+4930123457@127.0.0.1>", true},
+		"a number that is not":       {"<sip:+12684000000@127.0.0.1>", false},
+		"one written nationally":     {"<sip:00112684000000@127.0.0.1>", false},
+		"digits that are no number":  {"<sip:99999999@127.0.0.1>", false},
+		"another far end":            {"<sip:301@127.0.0.2>", false},
+		"the same again":             {"<sip:300@127.0.0.1>", false},
+		"nowhere":                    {"", false},
+		"a program's name":           {"<sip:pay-me@127.0.0.1>", false},
+		"a number as somebody wrote": {"<sip:+49-30-123457@127.0.0.1>", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, Config{})
+			far := newPhone(t, s)
+			_, port, _ := strings.Cut(far.addr(), ":")
+			s.cfg.Default = &Trunk{Number: "205", Address: "127.0.0.1", Port: atoi(port), Country: "DE"}
+			s.cfg.Forward = func(number string) bool { return strings.HasPrefix(number, "+49") }
+			done := make(chan error, 1)
+			go func() {
+				_, err := s.Dial(t.Context(), lines.Destination{To: "300", From: "205", RingFor: patience}, nil)
+				done <- err
+			}()
+			contact := []string{"Contact: " + c.contact}
+			if c.contact == "" {
+				contact = nil
+			}
+			far.send(far.answer(far.expect("INVITE"), "302 Moved Temporarily", contact...))
+			want := 302
+			if c.follow {
+				want = 486
+				m := far.expect("INVITE")
+				if user, _, _ := strings.Cut(strings.TrimPrefix(c.contact, "<sip:"), "@"); !strings.HasPrefix(m.line, "INVITE sip:"+user+"@") {
+					t.Errorf("%s", m.line)
+				}
+				far.send(far.answer(m, "486 Busy Here"))
+			}
+			var e *lines.DialError
+			if err := receive(t, done, "end"); !errors.As(err, &e) || e.Code != want {
+				t.Errorf("%v, want %d", err, want)
+			}
+		})
 	}
 }

@@ -42,6 +42,8 @@ func (l *Leg) onRequest(req *sip.Request, tx sip.ServerTransaction, finish func(
 		l.onInfo(req, tx, finish)
 	case sip.NOTIFY:
 		l.onNotify(req, tx, finish)
+	case sip.REFER: // whom we call, and what that costs, is not the far end's to say; the call goes on
+		l.answerOnce(req, tx, finish, 603)
 	case sip.CANCEL: // of a re-INVITE, which is answered at once: too late
 		l.answerOnce(req, tx, finish, 481)
 	default:
@@ -187,15 +189,6 @@ func (l *Leg) onUpdate(req *sip.Request, tx sip.ServerTransaction, finish func()
 	_ = l.respond(tx, res)
 	finish()
 	l.armSession()
-}
-
-// onInfo: keys pressed may come this way too (RFC 6086 §4, application/dtmf-relay).
-func (l *Leg) onInfo(req *sip.Request, tx sip.ServerTransaction, finish func()) {
-	code := 200
-	if len(req.Body()) > 0 {
-		code = 415
-	}
-	l.answerOnce(req, tx, finish, code)
 }
 
 // retarget follows the Contact of a message inside the dialog (RFC 3261 §12.2.2); from is where that came from.

@@ -81,7 +81,8 @@ func count(r *sip.Request, name string) (n int) {
 var phrases = map[int]string{
 	100: "Trying", 180: "Ringing", 183: "Session Progress", 200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden",
 	404: "Not Found", 405: "Method Not Allowed", 408: "Request Timeout", 410: "Gone", 415: "Unsupported Media Type",
-	416: "Unsupported URI Scheme", 420: "Bad Extension", 422: "Session Interval Too Small", 480: "Temporarily Unavailable",
+	416: "Unsupported URI Scheme", 420: "Bad Extension", 422: "Session Interval Too Small", 469: "Bad Info Package",
+	480: "Temporarily Unavailable",
 	481: "Call/Transaction Does Not Exist", 482: "Loop Detected", 484: "Address Incomplete", 486: "Busy Here",
 	487: "Request Terminated", 488: "Not Acceptable Here", 491: "Request Pending", 500: "Server Internal Error",
 	503: "Service Unavailable", 505: "Version Not Supported", 600: "Busy Everywhere", 603: "Decline", 604: "Does Not Exist Anywhere",

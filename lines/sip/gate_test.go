@@ -52,7 +52,7 @@ func FuzzMessage(f *testing.F) {
 		caller(req, "DE")
 		s.understands(req)
 		credentials(req)
-		(&Leg{s: s}).agree(req)
+		(&Leg{s: s, audio: &sound{}}).agree(req)
 		if body, ok := sdpBody(req); ok {
 			_, _ = parseSDP(body, srtpOffered)
 		}

@@ -292,7 +292,7 @@ func (s *Server) inboundLeg(ctx context.Context, req *sip.Request, tx sip.Server
 	if l.audio, err = s.newAudio(p.bind, p.host, in.Trunk); err != nil {
 		return l, err
 	}
-	l.audio.from = in.Source.Addr()
+	l.audio.from, l.audio.onKey = in.Source.Addr(), l.sendKey
 	if body, ok := sdpBody(req); ok {
 		if _, err := l.audio.answer(body); err != nil {
 			l.audio.close()

@@ -26,6 +26,7 @@ type invitation struct {
 	proof   bool   // the target is the trunk's own: its password may be used there
 	session int    // seconds asked for; 0 = none
 	seq     uint32
+	moves   int // redirections followed
 }
 
 func isURI(to string) bool { return strings.HasPrefix(to, "sip:") || strings.HasPrefix(to, "sips:") }

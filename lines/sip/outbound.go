@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/emiago/sipgo/sip"
@@ -76,12 +77,38 @@ func (i *invitation) run(ctx context.Context, progress func(code int)) (*Leg, er
 		case code == 422 && res.GetHeader("Min-SE") != nil && atoi(res.GetHeader("Min-SE").Value()) > i.session:
 			i.session = atoi(res.GetHeader("Min-SE").Value())
 			req = i.request()
+		case i.follows(ctx, res):
+			req, challenged = i.request(), false
 		default:
 			return nil, refused(res)
 		}
 		next(req, i.leg.place)
 		i.seq = req.CSeq().SeqNo
 	}
+}
+
+// mostMoves is how often a call is followed to where it was redirected.
+const mostMoves = 3
+
+// follows turns to where a redirection points (RFC 3261 §8.1.3.4), if that is another user of the same far end whom
+// Config.Forward lets us call: elsewhere, and where it costs what nobody allowed, a call is not led.
+func (i *invitation) follows(ctx context.Context, res *sip.Response) bool {
+	to := res.Contact()
+	if code := res.StatusCode; code < 300 || code > 302 || to == nil || i.moves == mostMoves || i.s.cfg.Forward == nil {
+		return false
+	}
+	user := userPart(to.Address.User)
+	if to.Address.Host != i.target.Host || user == "" || user == userPart(i.target.User) {
+		return false
+	}
+	number := e164(user, i.trunk.Country)
+	inside := len(user) < 6 && strings.Trim(user, "0123456789") == "" // a telephone behind the same far end
+	if !inside && (number == "" || !i.s.cfg.Forward(number)) {
+		return false
+	}
+	i.moves++
+	i.target.User = to.Address.User
+	return true
 }
 
 var errRang = errors.New("nobody answered in time")
@@ -194,6 +221,8 @@ func (i *invitation) answered(req *sip.Request, res *sip.Response) (*Leg, error)
 	if src, err := netip.ParseAddrPort(res.Source()); err == nil {
 		l.audio.from = src.Addr().Unmap()
 	}
+	l.allows(res)
+	l.audio.onKey = l.sendKey
 	body, ok := sdpBody(res)
 	err := errNoAudio
 	if ok {

@@ -249,7 +249,7 @@ func TestOtherMethods(t *testing.T) {
 		p.expect(want)
 	}
 	p.established(legs)
-	for method, want := range map[string]string{"OPTIONS": "200", "INFO": "200", "REFER": "405", "FANCY": "405"} {
+	for method, want := range map[string]string{"OPTIONS": "200", "INFO": "200", "REFER": "603", "FANCY": "405"} {
 		p.send(p.request(method, "205", ""))
 		p.expect(want)
 	}

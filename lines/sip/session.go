@@ -48,12 +48,16 @@ func lists(m interface{ GetHeaders(string) []sip.Header }, header, word string) 
 	return false
 }
 
+// allows notes what the far end says that it understands.
+func (l *Leg) allows(m interface{ GetHeaders(string) []sip.Header }) {
+	l.updates = l.updates || lists(m, "Allow", "UPDATE")
+	l.audio.infos = l.audio.infos || lists(m, "Allow", "INFO")
+}
+
 // agree settles the session timer for a request of the far end (an INVITE, re-INVITE or UPDATE). It returns what
 // belongs in the answer, and 422 when the asked interval is too small.
 func (l *Leg) agree(req *sip.Request) (headers []sip.Header, code int) {
-	if lists(req, "Allow", "UPDATE") {
-		l.updates = true
-	}
+	l.allows(req)
 	knows := lists(req, "Supported", "timer") || lists(req, "k", "timer")
 	interval, refresher := sessionExpires(req)
 	switch {
@@ -84,9 +88,7 @@ func (l *Leg) agree(req *sip.Request) (headers []sip.Header, code int) {
 // agreed takes the session timer from a 2xx to a request of ours.
 func (l *Leg) agreed(res *sip.Response) {
 	interval, refresher := sessionExpires(res)
-	if lists(res, "Allow", "UPDATE") {
-		l.updates = true
-	}
+	l.allows(res)
 	l.session.interval, l.session.ours = interval, refresher != "uas"
 }
 

@@ -45,6 +45,9 @@ type Config struct {
 	// Carrier reports an address of the installation's own carrier: its calls need no trunk and no password. nil = none.
 	Carrier func(source netip.AddrPort) bool
 
+	// Forward reports whether a call may be led on to an E.164 number that its far end redirects to; nil = never.
+	Forward func(number string) bool
+
 	// Route decides on an inbound call whose trunk is proven, before anything but 100 was sent.
 	// ctx ends when the caller gives up or 3 s after the INVITE came, which is then answered 503. nil = accept all.
 	Route func(ctx context.Context, in Inbound) Decision

@@ -30,7 +30,9 @@ type sound struct {
 		enc media.Encoder
 		dec media.Decoder
 	}
+	infos     bool // the far end takes INFO
 	onTimeout func(error)
+	onKey     func(key byte) // sends a key by INFO
 }
 
 // newAudio takes an RTP port at bind for a call of t; host is the address the far end is told.
@@ -144,11 +146,30 @@ var codecs = map[string]media.Codec{"pcmu": media.PCMU, "pcma": media.PCMA, "g72
 var directions = map[direction]media.Direction{sendRecv: media.SendRecv, sendOnly: media.SendOnly, recvOnly: media.RecvOnly,
 	inactive: media.Inactive}
 
+// keys is how keys are sent: as the trunk has it, or else the first way that the far end takes.
+func (a *sound) keys() media.KeyWay {
+	switch a.trunk.DTMF {
+	case "rfc4733":
+		return media.KeyEvents
+	case "info":
+		return media.KeysSignalled
+	case "inband":
+		return media.KeyTones
+	}
+	switch {
+	case a.peer.Events != 0:
+		return media.KeyEvents
+	case a.infos:
+		return media.KeysSignalled
+	}
+	return media.KeyTones
+}
+
 // apply starts the stream, or changes the running one, as negotiated.
 func (a *sound) apply() error {
 	cfg := media.Config{Codec: codecs[a.chosen.Codec], PayloadType: a.chosen.Type, DTMFPayload: a.peer.Events, DTMFClock: 8000,
 		Remote: a.peer.Addr, Peer: a.from, Direction: directions[a.dir], Timeout: a.s.deadAir, OnTimeout: a.onTimeout,
-		Crypto: a.crypto(), Sources: a.trunk.MediaFrom, Echo: true}
+		Crypto: a.crypto(), Sources: a.trunk.MediaFrom, Echo: true, Keys: a.keys(), OnKey: a.onKey}
 	if a.peer.Addr.Addr().IsUnspecified() {
 		cfg.Remote = netip.AddrPort{}
 	}

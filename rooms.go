@@ -60,7 +60,7 @@ var May = []struct{ Room, Imports string }{
 	// The surface, and what puts everything together.
 	{"console", "assets"},
 	{"api", "foundations accounts agent asks assistants billing calllog calls campaigns catalog chats console knowledge " +
-		"lines messaging numbers payments sim switchboard tools webhooks wire"},
+		"lines messaging numbers payments providers sim switchboard tools webhooks wire"},
 	{"app", "foundations accounts agent api assistants asks billing calendar calllog calls campaigns catalog chats config console " +
 		"knowledge lines messaging mind numbers payments providers recordings secrets sim switchboard toolbox tools voice webhooks once"},
 	{"cmd", "foundations accounts app assistants billing catalog chats config console knowledge lines numbers " +

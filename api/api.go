@@ -29,6 +29,7 @@ import (
 	"parley/numbers"
 	"parley/once"
 	"parley/payments"
+	"parley/providers"
 	"parley/sim"
 	"parley/ssrf"
 	"parley/switchboard"
@@ -66,7 +67,8 @@ type Deps struct {
 	Campaigns       *campaigns.Campaigns
 	Messaging       *messaging.Messaging
 	Payments        *payments.Payments
-	Callbacks       map[string]http.Handler // of vendors, by the name in /hooks/{name}
+	Vendors         *providers.Registry
+	Callbacks       func(name string) http.Handler // of vendors, by the name in /hooks/{name}; nil for no such vendor
 	Jobs            *jobs.Runner
 	Sim             *sim.Sim                                           // nil = the simulator is off
 	FirstVisit      func(ctx context.Context, owner accounts.ID) error // somebody opened the console by a one-time link; may be nil

@@ -8,7 +8,7 @@ import (
 // callback answers /hooks/…, where vendors call back. Every adapter checks the signatures of its vendor; what no adapter
 // answers for is forbidden.
 func (a *API) callback(w http.ResponseWriter, r *http.Request) {
-	if h := a.Callbacks[r.PathValue("vendor")]; h != nil {
+	if h := a.Callbacks(r.PathValue("vendor")); h != nil {
 		h.ServeHTTP(w, r)
 		return
 	}

@@ -82,6 +82,8 @@ func (a *API) routes() []wire.Route {
 			wire.On(messages, "PUT /user/billing/auto-topup", 200, a.setAutoTopUp),
 		),
 
+		wire.Section("Providers", a.vendorRoutes()...),
+
 		wire.Section("Live",
 			wire.Stream(messages, "GET /user/events", "text/event-stream", a.follow),
 		),

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
+	"sync/atomic"
 	"time"
 
 	"parley/accounts"
@@ -31,6 +33,7 @@ import (
 	"parley/recordings"
 	"parley/secrets"
 	"parley/ssrf"
+	"parley/switchboard"
 	"parley/value"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -44,7 +47,7 @@ type Foundations struct {
 	Guard   *ssrf.Guard
 	Blobs   blobs.Store
 	Box     *secrets.Box
-	Vendors providers.Vendors
+	Vendors *providers.Registry
 	// Sound decodes a recording that a customer sent; nil = voice notes are not transcribed.
 	Sound func(ctx context.Context, file []byte) (audio.Frame, error)
 	Node  string // names this process among those that share the database
@@ -68,7 +71,9 @@ type App struct {
 
 	calendar   *calendar.Calendar
 	recordings *recordings.Recordings
-	vendors    providers.Vendors // the simulator's last
+	vendors    *providers.Registry
+	engines    atomic.Pointer[switchboard.Engines]
+	hooks      atomic.Pointer[map[string]http.Handler]
 
 	Reach *ssrf.Guard // where trunks and transfers may go
 
@@ -80,7 +85,7 @@ type App struct {
 func New(ctx context.Context, f Foundations) (*App, error) {
 	h := &App{on: f, vendors: f.Vendors, built: make(chan struct{})}
 	defer close(h.built)
-	h.DB, h.Guard = f.DB, f.Guard
+	h.DB, h.Guard, h.Vendors = f.DB, f.Guard, f.Vendors
 	for _, build := range []func(context.Context) error{
 		h.foundations,
 		h.accounts,
@@ -178,10 +183,14 @@ func Billing(c *config.Config, a *accounts.Accounts) (*billing.Billing, error) {
 
 // catalog: what assistants can be made of.
 func (h *App) catalog(ctx context.Context) (err error) {
-	offer, m := h.vendors.Offer(), h.on.Config.Models
-	offer.Defaults = catalog.Defaults{LLM: m.DefaultLLM, Multimodal: m.DefaultMultimodal, Dualplex: m.DefaultDualplex, Chat: m.DefaultChat}
 	h.Preview = h.preview
-	h.Catalog, err = catalog.Open(ctx, h.DB, offer)
+	if err := h.vendors.Join(ctx, h.DB, h.hire); err != nil {
+		return err
+	}
+	if err := h.hire(ctx); err != nil {
+		return err
+	}
+	h.Catalog, err = catalog.Open(ctx, h.DB, h.offer())
 	return err
 }
 

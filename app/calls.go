@@ -40,7 +40,7 @@ func (h *App) switchboard(context.Context) error {
 		DB: h.DB, Jobs: h.on.Jobs, Calls: h.Calls, Assistants: h.Assistants, Catalog: h.Catalog, Mind: h.mind(), Accounts: h.Accounts,
 		Numbers: callNumbers{h}, Billing: h.Billing, Campaigns: h.Campaigns, Webhooks: h.Webhooks, Logs: h.Logs, Recordings: h.recordings,
 		Asks:    h.Asks,
-		Engines: engines(h.vendors), Home: h.base(), Dialer: h.lines.Phones,
+		Engines: h.engines.Load, Home: h.base(), Dialer: h.lines.Phones,
 		Node: h.on.Node, Currency: c.Billing.Currency, Phones: h.phones(), CallsPerMinute: c.Limits.CallsPerMinute,
 		Refers: h.refers,
 	})

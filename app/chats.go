@@ -115,7 +115,7 @@ func (h *App) search(ctx context.Context, a assistants.Assistant, query string) 
 // knowledge: documents that assistants can draw on.
 func (h *App) knowledge(context.Context) error {
 	var opts []knowledge.Option
-	if e := h.vendors.First(func(v providers.Vendor) bool { return v.Embedder != nil }).Embedder; e != nil {
+	if e := h.vendors.Now().First(func(v providers.Vendor) bool { return v.Embedder != nil }).Embedder; e != nil {
 		opts = append(opts, knowledge.WithEmbedder(e))
 	}
 	if h.on.IsolatePDF {

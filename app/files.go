@@ -43,7 +43,7 @@ func (h *App) content(ctx context.Context, s messaging.Sender, f messaging.File)
 	if f.Ref == "" {
 		return h.download(ctx, f.URL)
 	}
-	open := h.vendors.By(s.Carrier).Files
+	open := h.vendors.Now().By(s.Carrier).Files
 	if open == nil {
 		return nil, "", fmt.Errorf("the carrier %s has no files", s.Carrier)
 	}
@@ -92,7 +92,7 @@ func (h *App) transcribe(ctx context.Context, s messaging.Sender, recording []by
 	if err != nil {
 		return "", err
 	}
-	talk, language := h.Switchboard.Engines, "en"
+	talk, language := h.Switchboard.Engines(), "en"
 	open := talk.Transcribers[talk.Default]
 	if s.AssistantID != nil {
 		a, err := h.Assistants.ByID(ctx, h.DB, *s.AssistantID)

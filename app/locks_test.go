@@ -66,9 +66,10 @@ func TestLocksAreTakenInOneOrder(t *testing.T) {
 	})))
 	h, ctx := s.App, context.Background()
 	h.Switchboard.Dialer, h.Switchboard.CallsPerMinute = busy{}, 0
-	h.Switchboard.Engines = switchboard.Engines{Default: "builtin", Transcribers: map[string]voice.OpenTranscriber{"builtin": deaf},
+	engines := switchboard.Engines{Default: "builtin", Transcribers: map[string]voice.OpenTranscriber{"builtin": deaf},
 		Synthesizers: map[string]voice.Synthesizer{"builtin": mute{}},
 		Models:       map[string]func(string) agent.Model{"builtin": func(string) agent.Model { return responder.Model{} }}}
+	h.Switchboard.Engines = func() *switchboard.Engines { return &engines }
 	h.Switchboard.Campaigns = slow{h.Campaigns}
 	s.Work()
 	owner := accounts.ID(1)

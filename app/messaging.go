@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"maps"
 	"net/http"
 
 	"parley/accounts"
@@ -11,7 +10,6 @@ import (
 	"parley/db"
 	"parley/messaging"
 	"parley/numbers"
-	"parley/providers"
 	"parley/value"
 	"parley/webhooks"
 )
@@ -39,7 +37,7 @@ func (l ledger) Refund(ctx context.Context, tx *db.Tx, owner accounts.ID, ref, k
 // messaging: WhatsApp and SMS, over every platform that there is.
 func (h *App) messaging(ctx context.Context) error {
 	c, p := h.on.Config, h.Billing.Prices
-	platforms, joiners, texter := platforms(h.vendors)
+	platforms, joiners, texter := platforms(h.vendors.Now())
 	h.Messaging = messaging.New(messaging.Deps{
 		DB: h.DB, Jobs: h.on.Jobs, Gateways: platforms, Joiners: joiners, Texter: texter, Open: h.openFile, Ledger: ledger{h.Billing},
 		Chats: h.Chats, Assistants: h.Assistants,
@@ -57,12 +55,8 @@ func (h *App) messaging(ctx context.Context) error {
 			return texting(n), known(err), missing(err)
 		},
 	})
-	h.Callbacks = map[string]http.Handler{}
-	for _, v := range h.vendors {
-		if v.Hooks != nil {
-			maps.Copy(h.Callbacks, v.Hooks(providers.Rooms{Messaging: h.Messaging, Payments: h.Payments}))
-		}
-	}
+	h.Callbacks = func(name string) http.Handler { return (*h.hooks.Load())[name] }
+	h.hook()
 	if h.Sim != nil {
 		return h.Sim.Stock(ctx)
 	}

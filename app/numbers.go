@@ -19,8 +19,8 @@ func (h *App) numbers(context.Context) error {
 		return fmt.Errorf("telephony.allow_cidrs: %w", err)
 	}
 	h.Reach = h.Guard.Telephony(allow...)
-	carrier := h.vendors.First(func(v providers.Vendor) bool { return v.Carrier != nil })
-	callers := h.vendors.First(func(v providers.Vendor) bool { return v.CallerIDs != nil })
+	carrier := h.vendors.Now().First(func(v providers.Vendor) bool { return v.Carrier != nil })
+	callers := h.vendors.Now().First(func(v providers.Vendor) bool { return v.CallerIDs != nil })
 	h.Numbers = numbers.New(h.DB, numbers.Config{Box: h.on.Box, Jobs: h.on.Jobs, Carrier: carrier.Carrier, Payments: h.monthly(),
 		CallerIDs: callers.CallerIDs, Countries: h.on.Config.Numbers.Countries, Node: h.on.Node, Phones: h.phones(),
 		Reach: h.Reach, Operator: h.isOperator,

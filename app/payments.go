@@ -2,7 +2,7 @@ package app
 
 import (
 	"context"
-	"fmt"
+	"log/slog"
 
 	"parley/numbers"
 	"parley/payments"
@@ -11,33 +11,24 @@ import (
 
 // payments: how customers pay in, at the platform that the configuration names, or the first there is.
 func (h *App) payments(context.Context) error {
-	till, err := h.till()
-	if err != nil {
-		return err
+	if name := h.on.Config.Payments.Vendor; name != "" && h.till().Code == "" {
+		slog.Warn("payments.vendor is not set up; nobody can pay in", "vendor", name)
 	}
-	h.Payments = payments.New(payments.Deps{DB: h.DB, Jobs: h.on.Jobs, Accounts: h.Accounts, Billing: h.Billing,
-		Platform: till.Till, Vendor: till.Code, Base: h.base()})
+	h.Payments = payments.New(payments.Deps{DB: h.DB, Jobs: h.on.Jobs, Accounts: h.Accounts, Billing: h.Billing, Base: h.base(),
+		Platform: func() (payments.Platform, string) { v := h.till(); return v.Till, v.Code }})
 	return nil
 }
 
-// till is the vendor that takes money.
-func (h *App) till() (providers.Vendor, error) {
+// till is the vendor that takes money now.
+func (h *App) till() providers.Vendor {
 	name := h.on.Config.Payments.Vendor
-	v := h.vendors.First(func(v providers.Vendor) bool { return v.Till != nil && (name == "" || v.Code == name) })
-	if v.Code == "" && name != "" {
-		return v, fmt.Errorf("payments.vendor: %s is not configured", name)
-	}
-	return v, nil
+	return h.vendors.Now().First(func(v providers.Vendor) bool { return v.Till != nil && (name == "" || v.Code == name) })
 }
 
 // monthly charges numbers: by the vendor's own subscriptions where it has them.
 func (h *App) monthly() numbers.Payments {
-	v, _ := h.till() // what is wrong was said before
-	switch {
-	case v.Payments != nil:
+	if v := h.till(); v.Payments != nil {
 		return v.Payments
-	case v.Till != nil:
-		return payments.Months{Payments: h.Payments}
 	}
-	return nil
+	return payments.Months{Payments: h.Payments}
 }

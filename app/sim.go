@@ -5,7 +5,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"slices"
 	"time"
 
 	"parley/config"
@@ -24,7 +23,7 @@ func (h *App) simulator(context.Context) error {
 		return nil
 	}
 	h.Sim = sim.New(h.DB, h.on.Jobs, func() *messaging.Messaging { return h.Messaging }, c.Dev || c.Simulator.Enabled == "true")
-	h.vendors = append(slices.Clip(h.vendors), h.Sim.Vendor(h.Accounts))
+	h.vendors.Add(h.Sim.Vendor(h.Accounts))
 	h.Deps.Jobs = h.on.Jobs
 	return nil
 }

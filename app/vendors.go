@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
+	"net/http"
 	"slices"
 
 	"parley/agent"
@@ -15,9 +17,37 @@ import (
 	"parley/voice"
 )
 
+// hire takes the vendors that there are now into use: calls and chats that begin from now on find them.
+func (h *App) hire(ctx context.Context) error {
+	h.engines.Store(engines(h.vendors.Now()))
+	if h.Catalog == nil {
+		return nil // it is about to be opened
+	}
+	h.hook()
+	return h.Catalog.Renew(ctx, h.offer())
+}
+
+// hook has the vendors that there are now answer their callbacks.
+func (h *App) hook() {
+	all := map[string]http.Handler{}
+	for _, v := range h.vendors.Now() {
+		if v.Hooks != nil {
+			maps.Copy(all, v.Hooks(providers.Rooms{Messaging: h.Messaging, Payments: h.Payments}))
+		}
+	}
+	h.hooks.Store(&all)
+}
+
+// offer is what all vendors have, with the installation's choices.
+func (h *App) offer() catalog.Offer {
+	o, m := h.vendors.Now().Offer(), h.on.Config.Models
+	o.Defaults = catalog.Defaults{LLM: m.DefaultLLM, Multimodal: m.DefaultMultimodal, Dualplex: m.DefaultDualplex, Chat: m.DefaultChat}
+	return o
+}
+
 // engines are those of calls, by the codes of their vendors.
-func engines(vs providers.Vendors) switchboard.Engines {
-	out := switchboard.Engines{Transcribers: map[string]voice.OpenTranscriber{}, Synthesizers: map[string]voice.Synthesizer{},
+func engines(vs providers.Vendors) *switchboard.Engines {
+	out := &switchboard.Engines{Transcribers: map[string]voice.OpenTranscriber{}, Synthesizers: map[string]voice.Synthesizer{},
 		Models: map[string]func(string) agent.Model{}, Warm: map[string]func(context.Context, voice.Transcription) error{},
 		Most:    map[string]int{},
 		Default: vs.First(speaks).Code}
@@ -44,7 +74,7 @@ func set[T any](m map[string]T, code string, role T, has bool) {
 
 // model is the text model behind an entry of the catalog.
 func (h *App) model(m catalog.Model) (agent.Engine, error) {
-	v := h.vendors.By(m.Provider)
+	v := h.vendors.Now().By(m.Provider)
 	if v.Model == nil {
 		return agent.Engine{}, fmt.Errorf("the model %s of %s is not configured any more", m.Code, m.Provider)
 	}
@@ -53,7 +83,7 @@ func (h *App) model(m catalog.Model) (agent.Engine, error) {
 
 // speaker is what speaks the voices of a provider, which is a vendor or a model that has voices of its own.
 func (h *App) speaker(provider string) voice.Synthesizer {
-	return h.vendors.First(func(v providers.Vendor) bool {
+	return h.vendors.Now().First(func(v providers.Vendor) bool {
 		return v.Code == provider || slices.ContainsFunc(v.Offer.Models, func(m catalog.NewModel) bool { return m.Code == provider })
 	}).Synthesizer
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"parley/db"
 )
@@ -70,8 +71,14 @@ func (m Model) Is(typ string) bool { return slices.Contains(m.Types, typ) }
 // Healthy reports what the engine's last check said.
 func (m Model) Healthy() bool { return m.healthy == nil || m.healthy() }
 
-// Catalog is everything on offer. It does not change while the server runs, except for health.
+// Catalog is everything on offer now.
 type Catalog struct {
+	db  *db.DB
+	now atomic.Pointer[list]
+}
+
+// list is an offer with its numbers. It does not change, except for health.
+type list struct {
 	voices       []Voice
 	synthesizers []Provider
 	transcribers []Provider
@@ -81,56 +88,72 @@ type Catalog struct {
 
 // Open numbers the offer and keeps the numbers: an engine that comes back after a pause has its old ids.
 func Open(ctx context.Context, d *db.DB, o Offer) (*Catalog, error) {
-	c := &Catalog{defaults: map[string]int64{}}
-	err := d.Do(ctx, func(tx *db.Tx) error {
-		n := numbering{tx, ctx}
-		for _, s := range o.Synthesizers {
-			if err := c.addSynthesizer(n, s); err != nil {
-				return err
-			}
-		}
-		for _, h := range o.Transcribers {
-			id, err := n.id("transcriber", h.Code)
-			if err != nil {
-				return err
-			}
-			c.transcribers = append(c.transcribers, Provider{id, h.Name, h.Code, h.Languages, h.Healthy})
-		}
-		for _, m := range o.Models {
-			if err := c.addModel(n, m); err != nil {
-				return err
-			}
-		}
-		return nil
+	c := &Catalog{db: d}
+	return c, c.Renew(ctx, o)
+}
+
+// Renew puts another offer in the place of the last one. After an error the last one stands.
+func (c *Catalog) Renew(ctx context.Context, o Offer) error {
+	var l *list
+	err := c.db.Do(ctx, func(tx *db.Tx) (err error) {
+		l, err = number(numbering{tx, ctx}, o)
+		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("catalog: %w", err)
+		return fmt.Errorf("catalog: %w", err)
 	}
-	c.sort()
-	return c, c.choose(o.Defaults)
+	l.sort()
+	if err := l.choose(o.Defaults); err != nil {
+		return err
+	}
+	c.now.Store(l)
+	return nil
+}
+
+// number gives everything on offer its number.
+func number(n numbering, o Offer) (*list, error) {
+	l := &list{defaults: map[string]int64{}}
+	for _, s := range o.Synthesizers {
+		if err := l.addSynthesizer(n, s); err != nil {
+			return nil, err
+		}
+	}
+	for _, h := range o.Transcribers {
+		id, err := n.id("transcriber", h.Code)
+		if err != nil {
+			return nil, err
+		}
+		l.transcribers = append(l.transcribers, Provider{id, h.Name, h.Code, h.Languages, h.Healthy})
+	}
+	for _, m := range o.Models {
+		if err := l.addModel(n, m); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
 }
 
 // addSynthesizer takes a synthesizer and its voices. They serve pipeline and dualplex.
-func (c *Catalog) addSynthesizer(n numbering, s NewSynthesizer) error {
+func (l *list) addSynthesizer(n numbering, s NewSynthesizer) error {
 	id, err := n.id("synthesizer", s.Code)
 	if err != nil {
 		return err
 	}
-	c.synthesizers = append(c.synthesizers, Provider{id, s.Name, s.Code, s.Languages, s.Healthy})
-	return c.addVoices(n, s.Voices, Voice{Provider: s.Code, SynthesizerID: id, Languages: s.Languages, Modes: []Mode{Pipeline, Dualplex}})
+	l.synthesizers = append(l.synthesizers, Provider{id, s.Name, s.Code, s.Languages, s.Healthy})
+	return l.addVoices(n, s.Voices, Voice{Provider: s.Code, SynthesizerID: id, Languages: s.Languages, Modes: []Mode{Pipeline, Dualplex}})
 }
 
 // addModel takes a model and, of one that speaks by itself, the voices.
-func (c *Catalog) addModel(n numbering, m NewModel) error {
+func (l *list) addModel(n numbering, m NewModel) error {
 	id, err := n.id("model", m.Provider+"/"+m.Code)
 	if err != nil {
 		return err
 	}
-	c.models = append(c.models, Model{id, m.Name, m.Types, m.Provider, m.Code, m.Temperature, m.Languages, m.Unlisted, m.Healthy})
-	return c.addVoices(n, m.Voices, Voice{Provider: m.Code, Languages: m.Languages, Modes: []Mode{Multimodal}})
+	l.models = append(l.models, Model{id, m.Name, m.Types, m.Provider, m.Code, m.Temperature, m.Languages, m.Unlisted, m.Healthy})
+	return l.addVoices(n, m.Voices, Voice{Provider: m.Code, Languages: m.Languages, Modes: []Mode{Multimodal}})
 }
 
-func (c *Catalog) addVoices(n numbering, voices []NewVoice, like Voice) error {
+func (l *list) addVoices(n numbering, voices []NewVoice, like Voice) error {
 	for _, v := range voices {
 		id, err := n.id("voice", like.Provider+"/"+v.Code)
 		if err != nil {
@@ -144,32 +167,32 @@ func (c *Catalog) addVoices(n numbering, voices []NewVoice, like Voice) error {
 		if len(out.Languages) > 0 {
 			out.LanguageID = LanguageOf(out.Languages[0]).ID
 		}
-		c.voices = append(c.voices, out)
+		l.voices = append(l.voices, out)
 	}
 	return nil
 }
 
-func (c *Catalog) sort() {
+func (l *list) sort() {
 	byProvider := func(a, b Provider) int { return int(a.ID - b.ID) }
-	slices.SortFunc(c.synthesizers, byProvider)
-	slices.SortFunc(c.transcribers, byProvider)
-	slices.SortFunc(c.voices, func(a, b Voice) int { return int(a.ID - b.ID) })
-	slices.SortFunc(c.models, func(a, b Model) int { return int(a.ID - b.ID) })
+	slices.SortFunc(l.synthesizers, byProvider)
+	slices.SortFunc(l.transcribers, byProvider)
+	slices.SortFunc(l.voices, func(a, b Voice) int { return int(a.ID - b.ID) })
+	slices.SortFunc(l.models, func(a, b Model) int { return int(a.ID - b.ID) })
 }
 
 // choose finds the default models. Names are a model's code, or provider/code.
-func (c *Catalog) choose(want Defaults) error {
+func (l *list) choose(want Defaults) error {
 	for _, w := range []struct{ key, typ, name string }{
 		{LLM, LLM, want.LLM}, {string(Multimodal), string(Multimodal), want.Multimodal},
 		{string(Dualplex), string(Dualplex), want.Dualplex}, {"chat", LLM, want.Chat},
 	} {
-		for _, m := range c.models {
+		for _, m := range l.models {
 			if m.Is(w.typ) && (w.name == "" || w.name == m.Code || w.name == m.Provider+"/"+m.Code) {
-				c.defaults[w.key] = m.ID
+				l.defaults[w.key] = m.ID
 				break
 			}
 		}
-		if w.name != "" && c.defaults[w.key] == 0 {
+		if w.name != "" && l.defaults[w.key] == 0 {
 			return fmt.Errorf("models.default_%s: there is no model %q", w.key, w.name)
 		}
 	}

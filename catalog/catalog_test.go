@@ -131,7 +131,7 @@ func TestFilters(t *testing.T) {
 		}
 	}
 	if c.DefaultModel("chat") != 1 || c.DefaultModel("dualplex") != 2 {
-		t.Error(c.defaults)
+		t.Error(c.now.Load().defaults)
 	}
 }
 
@@ -144,7 +144,7 @@ func TestDefaultsAreChosenByName(t *testing.T) {
 	o.Defaults = Defaults{LLM: "openai/big", Chat: "big"}
 	c, err := Open(t.Context(), dbtest.SQLite(t), o)
 	if err != nil || c.DefaultModel(LLM) != 3 || c.DefaultModel("chat") != 3 || c.DefaultModel("multimodal") != 2 {
-		t.Error(c.defaults, err)
+		t.Error(c.now.Load().defaults, err)
 	}
 	o.Defaults.Dualplex = "nobody"
 	if _, err := Open(t.Context(), dbtest.SQLite(t), o); err == nil {

@@ -21,47 +21,47 @@ func (f Filter) language(of []string) bool {
 
 // Voices are the voices by id.
 func (c *Catalog) Voices(f Filter) []Voice {
-	return pick(c.voices, func(v Voice) bool { return (f.Mode == "" || v.Fits(f.Mode)) && f.language(v.Languages) })
+	return pick(c.now.Load().voices, func(v Voice) bool { return (f.Mode == "" || v.Fits(f.Mode)) && f.language(v.Languages) })
 }
 
 // Synthesizers are the speech engines by id.
 func (c *Catalog) Synthesizers(f Filter) []Provider {
-	return pick(c.synthesizers, func(p Provider) bool { return f.language(p.Languages) })
+	return pick(c.now.Load().synthesizers, func(p Provider) bool { return f.language(p.Languages) })
 }
 
 // Transcribers are the recognition engines by id.
 func (c *Catalog) Transcribers(f Filter) []Provider {
-	return pick(c.transcribers, func(p Provider) bool { return f.language(p.Languages) })
+	return pick(c.now.Load().transcribers, func(p Provider) bool { return f.language(p.Languages) })
 }
 
 // Models are the listed models of a type by id.
 func (c *Catalog) Models(typ string) []Model {
-	return pick(c.models, func(m Model) bool { return m.Is(typ) && !m.unlisted })
+	return pick(c.now.Load().models, func(m Model) bool { return m.Is(typ) && !m.unlisted })
 }
 
 // Voice finds a voice on offer.
 func (c *Catalog) Voice(id int64) (Voice, bool) {
-	return find(c.voices, func(v Voice) bool { return v.ID == id })
+	return find(c.now.Load().voices, func(v Voice) bool { return v.ID == id })
 }
 
 // Synthesizer finds a speech engine on offer.
 func (c *Catalog) Synthesizer(id int64) (Provider, bool) {
-	return find(c.synthesizers, func(p Provider) bool { return p.ID == id })
+	return find(c.now.Load().synthesizers, func(p Provider) bool { return p.ID == id })
 }
 
 // Transcriber finds a recognition engine on offer.
 func (c *Catalog) Transcriber(id int64) (Provider, bool) {
-	return find(c.transcribers, func(p Provider) bool { return p.ID == id })
+	return find(c.now.Load().transcribers, func(p Provider) bool { return p.ID == id })
 }
 
 // Model finds a model on offer.
 func (c *Catalog) Model(id int64) (Model, bool) {
-	return find(c.models, func(m Model) bool { return m.ID == id })
+	return find(c.now.Load().models, func(m Model) bool { return m.ID == id })
 }
 
 // DefaultModel is the model used where none is chosen: of "llm", "multimodal", "dualplex", or "chat" for chats of
 // assistants without a text model. 0 when there is none.
-func (c *Catalog) DefaultModel(use string) int64 { return c.defaults[use] }
+func (c *Catalog) DefaultModel(use string) int64 { return c.now.Load().defaults[use] }
 
 // DefaultVoice is the voice of a language and mode used where none is chosen: one of that language when there is one.
 func (c *Catalog) DefaultVoice(languageID int64, m Mode) (Voice, bool) {
@@ -82,7 +82,7 @@ func (c *Catalog) TranscriberFor(languageID, chosen int64) (Provider, bool) {
 func (c *Catalog) Supports(languageID int64, m Mode) bool {
 	f := Filter{LanguageID: languageID}
 	speaks, hears := len(c.Synthesizers(f)) > 0, len(c.Transcribers(f)) > 0
-	realtime := slices.ContainsFunc(c.models, func(x Model) bool { return x.Is(string(m)) && f.language(x.Languages) })
+	realtime := slices.ContainsFunc(c.now.Load().models, func(x Model) bool { return x.Is(string(m)) && f.language(x.Languages) })
 	switch m {
 	case Multimodal:
 		return realtime

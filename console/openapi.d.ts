@@ -1156,6 +1156,33 @@ export interface Schemas {
     data: Array<Schemas['usageLine']>
     unit: string
   }
+  vendorFieldOut: {
+    name: string
+    secret: boolean
+    set: boolean
+  }
+  vendorList: {
+    data: Array<Schemas['vendorOut']>
+  }
+  vendorOut: {
+    checked_at: string | null
+    code: string
+    configured: boolean
+    fields: Array<Schemas['vendorFieldOut']>
+    healthy: boolean
+    last_error: string | null
+    name: string
+    roles: Array<string>
+    source: string | null
+  }
+  vendorSaved: {
+    data: Schemas['vendorOut']
+  }
+  vendorTest: {
+    message: string
+    ms: number
+    ok: boolean
+  }
   verifiedCallerID: {
     data: Schemas['numberOut']
     message: string

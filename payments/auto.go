@@ -45,8 +45,8 @@ type AutoPatch struct {
 // SetAuto changes when an account tops itself up, and forgets why it could not. It needs a method on file to be switched on.
 func (p *Payments) SetAuto(ctx context.Context, owner accounts.ID, patch AutoPatch) error {
 	if patch.Enabled.V {
-		if p.Platform == nil {
-			return errNobody
+		if _, _, err := p.till(); err != nil {
+			return err
 		}
 		if m, err := p.method(ctx, owner); err != nil || m == nil || !m.Ready {
 			return cmp.Or(err, errNoMethod)
@@ -106,7 +106,11 @@ func (p *Payments) beginAuto(ctx context.Context, tx *db.Tx, owner accounts.ID, 
 		owner, db.At(now.Add(-24*time.Hour))); err != nil || tried.Open > 0 || tried.Today >= mostPerDay {
 		return err
 	}
-	x := payment{Owner: owner, Key: uuid.NewString(), Kind: auto, Amount: a.Amount}
+	_, vendor, err := p.till()
+	if err != nil {
+		return err
+	}
+	x := payment{Owner: owner, Vendor: vendor, Key: uuid.NewString(), Kind: auto, Amount: a.Amount}
 	if x.ID, err = p.begin(ctx, tx, x); err != nil {
 		return err
 	}
@@ -137,11 +141,11 @@ func (p *Payments) chargeJob(ctx context.Context, job jobs.Job) error {
 }
 
 func (p *Payments) charge(ctx context.Context, x payment, what string) (string, error) {
-	customer, err := p.customer(ctx, x.Owner)
+	till, customer, err := p.customer(ctx, x.Owner)
 	if err != nil {
 		return "", err
 	}
-	return p.Platform.Charge(ctx, Charge{Key: x.vendorKey(), Owner: x.Owner, Customer: customer, Amount: x.Amount,
+	return till.Charge(ctx, Charge{Key: x.vendorKey(), Owner: x.Owner, Customer: customer, Amount: x.Amount,
 		Currency: p.Billing.Currency, For: what})
 }
 

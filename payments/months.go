@@ -56,7 +56,11 @@ func (m Months) Cancel(ctx context.Context, owner accounts.ID, key string, refun
 	if x.State != paid || x.Returned == x.Amount {
 		return nil
 	}
-	if err := m.Platform.Refund(ctx, x.Key+":refund", *x.Ref); err != nil {
+	till, _, err := m.till()
+	if err != nil {
+		return err
+	}
+	if err := till.Refund(ctx, x.Key+":refund", *x.Ref); err != nil {
 		return err
 	}
 	_, err = m.DB.Exec(ctx, `UPDATE payments SET returned = amount WHERE id = $1 AND state = 'paid'`, x.ID)
@@ -101,7 +105,11 @@ func (m Months) due(ctx context.Context, owner accounts.ID, key string, number i
 			return err
 		}
 		if none {
-			x = payment{Owner: owner, Key: monthKey(key, number), Kind: month, State: open, Amount: price, Until: &until}
+			_, vendor, err := m.till()
+			if err != nil {
+				return err
+			}
+			x = payment{Owner: owner, Vendor: vendor, Key: monthKey(key, number), Kind: month, State: open, Amount: price, Until: &until}
 			x.ID, err = m.begin(ctx, tx, x)
 			return err
 		}

@@ -11,8 +11,12 @@ import (
 
 // Refunded tells that so much of a payment was given back in all. What is new of it is taken off the balance.
 func (p *Payments) Refunded(ctx context.Context, ref string, total value.Money) error {
+	_, vendor, err := p.till()
+	if err != nil {
+		return err
+	}
 	return p.DB.Do(ctx, func(tx *db.Tx) error {
-		x, err := p.locked(ctx, tx, `vendor = $1 AND ref = $2`, p.Vendor, ref)
+		x, err := p.locked(ctx, tx, `vendor = $1 AND ref = $2`, vendor, ref)
 		if errors.Is(err, db.ErrNone) || err == nil && total <= x.Returned {
 			return nil // not one of ours, or known
 		}
@@ -31,8 +35,12 @@ func (p *Payments) Refunded(ctx context.Context, ref string, total value.Money) 
 
 // Disputed tells that a customer's bank took a payment back, or gave it back to us; dispute is the platform's name for it.
 func (p *Payments) Disputed(ctx context.Context, ref, dispute string, amount value.Money, won bool) error {
+	_, vendor, err := p.till()
+	if err != nil {
+		return err
+	}
 	return p.DB.Do(ctx, func(tx *db.Tx) error {
-		x, err := p.find(ctx, tx, `vendor = $1 AND ref = $2`, p.Vendor, ref)
+		x, err := p.find(ctx, tx, `vendor = $1 AND ref = $2`, vendor, ref)
 		if errors.Is(err, db.ErrNone) {
 			return nil
 		}
@@ -54,7 +62,11 @@ func (x payment) share(part value.Money) value.Money {
 
 // Paid tells that a charge went through, for one whose answer was lost.
 func (p *Payments) Paid(ctx context.Context, key, ref string) error {
-	x, err := p.find(ctx, p.DB, `vendor = $1 AND key_ = $2`, p.Vendor, plainKey(key))
+	_, vendor, err := p.till()
+	if err != nil {
+		return err
+	}
+	x, err := p.find(ctx, p.DB, `vendor = $1 AND key_ = $2`, vendor, plainKey(key))
 	if errors.Is(err, db.ErrNone) || err == nil && (x.State != open || x.Kind != auto) {
 		return nil
 	}

@@ -19,6 +19,7 @@ import (
 type payment struct {
 	ID       int64       `db:"id"`
 	Owner    accounts.ID `db:"account_id"`
+	Vendor   string      `db:"vendor"`
 	Key      string      `db:"key_"`
 	Kind     string      `db:"kind"`
 	State    string      `db:"state"`
@@ -32,7 +33,7 @@ type payment struct {
 	Until    *db.Time    `db:"until"`
 }
 
-const columns = `id, account_id, key_, kind, state, amount, session, ref, return_url, tries, credited, returned, until`
+const columns = `id, account_id, vendor, key_, kind, state, amount, session, ref, return_url, tries, credited, returned, until`
 
 // Kinds and states of payments.
 const (
@@ -57,8 +58,9 @@ func (p *Payments) TopUp(ctx context.Context, owner accounts.ID, amount value.Mo
 }
 
 func (p *Payments) page(ctx context.Context, owner accounts.ID, kind string, amount value.Money, back string) (string, error) {
-	if p.Platform == nil {
-		return "", errNobody
+	_, vendor, err := p.till()
+	if err != nil {
+		return "", err
 	}
 	if err := p.ours(back); err != nil {
 		return "", err
@@ -69,7 +71,7 @@ func (p *Payments) page(ctx context.Context, owner accounts.ID, kind string, amo
 			key = uuid.NewString()
 		}
 		err := p.DB.Do(ctx, func(tx *db.Tx) error {
-			if _, err := p.begin(ctx, tx, payment{Owner: owner, Key: key, Kind: kind, Amount: amount, Return: back}); err != nil {
+			if _, err := p.begin(ctx, tx, payment{Owner: owner, Vendor: vendor, Key: key, Kind: kind, Amount: amount, Return: back}); err != nil {
 				return err
 			}
 			return once.Begun(ctx, tx)
@@ -85,13 +87,13 @@ func (p *Payments) page(ctx context.Context, owner accounts.ID, kind string, amo
 func (p *Payments) begin(ctx context.Context, tx *db.Tx, x payment) (id int64, err error) {
 	err = tx.Get(ctx, &id, `INSERT INTO payments (account_id, vendor, key_, kind, state, amount, return_url, tries, credited, returned, until, created_at)
 		VALUES ($1, $2, $3, $4, 'open', $5, $6, 0, 0, 0, $7, $8) RETURNING id`,
-		x.Owner, p.Vendor, x.Key, x.Kind, x.Amount, x.Return, x.Until, db.At(tx.Now()))
+		x.Owner, x.Vendor, x.Key, x.Kind, x.Amount, x.Return, x.Until, db.At(tx.Now()))
 	return id, err
 }
 
 // opened asks the platform for the page of a payment; asked again it gives the same one.
 func (p *Payments) opened(ctx context.Context, owner accounts.ID, key string) (string, error) {
-	customer, err := p.customer(ctx, owner)
+	till, customer, err := p.customer(ctx, owner)
 	if err != nil {
 		return "", err
 	}
@@ -99,8 +101,8 @@ func (p *Payments) opened(ctx context.Context, owner accounts.ID, key string) (s
 	if err != nil {
 		return "", err
 	}
-	s, err := p.Platform.Open(ctx, Page{Key: key, Owner: owner, Customer: customer, Amount: x.Amount, Currency: p.Billing.Currency,
-		Back: p.Base + "/hooks/" + p.Vendor + "/return", Cancel: x.Return})
+	s, err := till.Open(ctx, Page{Key: key, Owner: owner, Customer: customer, Amount: x.Amount, Currency: p.Billing.Currency,
+		Back: p.Base + "/hooks/" + x.Vendor + "/return", Cancel: x.Return})
 	if err != nil {
 		return "", err
 	}
@@ -116,11 +118,15 @@ func (p *Payments) find(ctx context.Context, q db.Q, where string, args ...any) 
 // Settled looks at what has become of a page, and books a payment that was made there; once, whoever tells of it first and
 // however often. It returns where the browser goes next.
 func (p *Payments) Settled(ctx context.Context, session string) (back string, err error) {
-	x, err := p.find(ctx, p.DB, `vendor = $1 AND session = $2`, p.Vendor, session)
+	till, vendor, err := p.till()
+	if err != nil {
+		return "", err
+	}
+	x, err := p.find(ctx, p.DB, `vendor = $1 AND session = $2`, vendor, session)
 	if err != nil || x.State != open {
 		return x.Return, err
 	}
-	s, err := p.Platform.Session(ctx, session)
+	s, err := till.Session(ctx, session)
 	if err != nil {
 		return x.Return, err
 	}

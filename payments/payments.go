@@ -23,9 +23,9 @@ type Deps struct {
 	Jobs     *jobs.Runner
 	Accounts *accounts.Accounts
 	Billing  *billing.Billing
-	Platform Platform // nil = nobody can pay in
-	Vendor   string   // code of the platform
-	Base     string   // public address of this installation, without a slash at its end
+	// Platform is who takes money now, and its code; nil = nobody can pay in.
+	Platform func() (p Platform, code string)
+	Base     string // public address of this installation, without a slash at its end
 }
 
 // Payments is the room.
@@ -34,9 +34,6 @@ type Payments struct{ Deps }
 // New makes the room.
 func New(d Deps) *Payments {
 	p := &Payments{d}
-	if d.Platform == nil {
-		return p
-	}
 	d.Jobs.Register(jobCharge, jobs.Options{Queue: "payments", MaxAttempts: 1000, Backoff: func(n int) time.Duration {
 		return min(time.Minute<<min(n, 6), time.Hour)
 	}}, p.chargeJob)
@@ -64,24 +61,36 @@ type State struct {
 
 // State reads it.
 func (p *Payments) State(ctx context.Context, owner accounts.ID) (s State, err error) {
-	if s.Auto, err = p.auto(ctx, p.DB, owner); err != nil || p.Platform == nil {
-		return s, err
+	if s.Auto, err = p.auto(ctx, p.DB, owner); err == nil {
+		s.Method, err = p.method(ctx, owner)
 	}
-	s.Method, err = p.method(ctx, owner)
 	return s, err
 }
 
+// till is who takes money now, or a refusal.
+func (p *Payments) till() (Platform, string, error) {
+	t, code := p.Platform()
+	if t == nil {
+		return nil, "", errNobody
+	}
+	return t, code, nil
+}
+
 func (p *Payments) method(ctx context.Context, owner accounts.ID) (*Method, error) {
-	customer, err := p.known(ctx, owner)
+	till, vendor := p.Platform()
+	if till == nil {
+		return nil, nil
+	}
+	customer, err := p.known(ctx, owner, vendor)
 	if err != nil {
 		return nil, err
 	}
-	return p.Platform.Method(ctx, owner, customer)
+	return till.Method(ctx, owner, customer)
 }
 
 // known is the platform's name for an account, empty when it has none yet.
-func (p *Payments) known(ctx context.Context, owner accounts.ID) (ref string, err error) {
-	err = p.DB.Get(ctx, &ref, `SELECT ref FROM payment_customers WHERE account_id = $1 AND vendor = $2`, owner, p.Vendor)
+func (p *Payments) known(ctx context.Context, owner accounts.ID, vendor string) (ref string, err error) {
+	err = p.DB.Get(ctx, &ref, `SELECT ref FROM payment_customers WHERE account_id = $1 AND vendor = $2`, owner, vendor)
 	if errors.Is(err, db.ErrNone) {
 		err = nil
 	}
@@ -89,21 +98,25 @@ func (p *Payments) known(ctx context.Context, owner accounts.ID) (ref string, er
 }
 
 // customer is the platform's name for an account, which is made known there if it is not.
-func (p *Payments) customer(ctx context.Context, owner accounts.ID) (string, error) {
-	ref, err := p.known(ctx, owner)
+func (p *Payments) customer(ctx context.Context, owner accounts.ID) (till Platform, ref string, err error) {
+	till, vendor, err := p.till()
+	if err != nil {
+		return nil, "", err
+	}
+	ref, err = p.known(ctx, owner, vendor)
 	if ref != "" || err != nil {
-		return ref, err
+		return till, ref, err
 	}
 	acc, err := p.Accounts.Get(ctx, p.DB, owner)
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
-	if ref, err = p.Platform.Customer(ctx, acc); err != nil {
-		return "", err
+	if ref, err = till.Customer(ctx, acc); err != nil {
+		return nil, "", err
 	}
 	_, err = p.DB.Exec(ctx, `INSERT INTO payment_customers (account_id, vendor, ref) VALUES ($1, $2, $3)
-		ON CONFLICT (account_id, vendor) DO NOTHING`, owner, p.Vendor, ref)
-	return ref, err
+		ON CONFLICT (account_id, vendor) DO NOTHING`, owner, vendor, ref)
+	return till, ref, err
 }
 
 // ours refuses an address to return to that is not this installation's: the platform's page must not lead elsewhere.

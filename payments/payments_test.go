@@ -114,7 +114,7 @@ func each(t *testing.T, fn func(t *testing.T, s shop)) {
 			t.Fatal(err)
 		}
 		s := shop{t: t, d: d, till: newTill(), books: billing.New(people, billing.Settings{Currency: "USD"}), owner: a.ID, run: jobs.NewRunner(d)}
-		s.Payments = payments.New(payments.Deps{DB: d, Jobs: s.run, Accounts: people, Billing: s.books, Platform: s.till, Vendor: "till",
+		s.Payments = payments.New(payments.Deps{DB: d, Jobs: s.run, Accounts: people, Billing: s.books, Platform: func() (payments.Platform, string) { return s.till, "till" },
 			Base: "https://parley.example"})
 		fn(t, s)
 	})

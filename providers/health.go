@@ -14,6 +14,7 @@ import (
 	"parley/audio"
 	"parley/fault"
 	"parley/knowledge"
+	"parley/providers/rest"
 	"parley/safe"
 	"parley/voice"
 )
@@ -36,6 +37,8 @@ type health struct {
 	mu     sync.Mutex
 	down   bool           // its last check failed, and nothing was answered since
 	failed map[string]int // requests in a row, by engine
+	last   error          // what went wrong last; nil once something was answered
+	at     time.Time      // of the last check
 }
 
 // well reports whether an engine's last check and one of its last three requests succeeded.
@@ -53,7 +56,7 @@ func (h *health) note(engine string, err error) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if err != nil {
+	if h.last = err; err != nil {
 		h.failed[engine]++
 		return
 	}
@@ -67,7 +70,7 @@ func (h *health) checked(err error) (changed bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	changed = h.down != (err != nil)
-	h.down = err != nil
+	h.down, h.last, h.at = err != nil, err, time.Now()
 	if changed && err == nil {
 		clear(h.failed)
 	}
@@ -81,37 +84,44 @@ func (v Vendor) healthy(engine string) func() bool {
 	return func() bool { return v.health.well(engine) }
 }
 
-// Run checks all vendors again and again until ctx ends.
-func (vs Vendors) Run(ctx context.Context) error {
-	var checks safe.Group
-	defer checks.Wait()
-	for _, v := range vs {
-		if v.Check != nil && v.health != nil {
-			checks.Loop(ctx, "vendor check", v.keepChecking)
-		}
+// check asks the vendor once, and notes what it says.
+func (v Vendor) check(ctx context.Context) error {
+	limited, stop := context.WithTimeout(ctx, checkTime)
+	defer stop()
+	err := safe.Do("vendor check", func() error { return v.Check(limited) })
+	if ctx.Err() != nil {
+		return err
 	}
-	return nil
+	if v.health.checked(err) {
+		slog.Info("vendor checked", "vendor", v.Code, "well", err == nil, "error", err)
+	}
+	return err
 }
 
-func (v Vendor) keepChecking(ctx context.Context) {
-	again := time.NewTicker(checkEvery)
-	defer again.Stop()
-	for {
-		limited, stop := context.WithTimeout(ctx, checkTime)
-		err := v.Check(limited)
-		stop()
-		if ctx.Err() != nil {
-			return
-		}
-		if v.health.checked(err) {
-			slog.Info("vendor checked", "vendor", v.Code, "well", err == nil, "error", err)
-		}
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			return
-		}
+// tell writes into an operator's list how the vendor is.
+func (h *health) tell(l *Listed) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.down {
+		l.Healthy = false
 	}
+	for _, n := range h.failed {
+		l.Healthy = l.Healthy && n < mostFailures
+	}
+	if h.last != nil {
+		l.LastError = inWords(h.last)
+	}
+	if h.at.After(l.CheckedAt) {
+		l.CheckedAt = h.at
+	}
+}
+
+// inWords is what is wrong with a vendor, for its operators, and with the vendor's own words where it gave any.
+func inWords(err error) string {
+	if r, ok := errors.AsType[*rest.Refusal](err); ok {
+		return r.InWords()
+	}
+	return fault.Say(err, "It does not answer.")
 }
 
 // watch makes a vendor whose engines note how their requests end.

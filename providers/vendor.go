@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 
 	"parley/agent"
 	"parley/catalog"
@@ -121,7 +122,8 @@ type Box interface {
 
 // Maker makes a vendor out of its section of the configuration.
 type Maker struct {
-	Code string
+	Code, Name string
+	Roles      []string // what it can be, of those that Vendor.Roles names
 	// Settings is a new struct with the defaults, in the form that package config fills; nil = nothing can be set.
 	Settings func() any
 	// Open makes what the settings say: nothing when the vendor is not configured.
@@ -130,9 +132,9 @@ type Maker struct {
 	Found func(ctx context.Context) []string
 }
 
-// Make is a Maker whose settings are an S.
-func Make[S any](code string, defaults S, open func(context.Context, S, Ground) ([]Vendor, error)) Maker {
-	return Maker{Code: code, Settings: func() any { s := defaults; return &s },
+// Make is a Maker whose settings are an S; roles are separated by spaces.
+func Make[S any](code, name, roles string, defaults S, open func(context.Context, S, Ground) ([]Vendor, error)) Maker {
+	return Maker{Code: code, Name: name, Roles: strings.Fields(roles), Settings: func() any { s := defaults; return &s },
 		Open: func(ctx context.Context, settings any, on Ground) ([]Vendor, error) {
 			s := defaults
 			if given, ok := settings.(*S); ok {

@@ -154,7 +154,7 @@ func (m *moody) Recv() (voice.Transcript, error) {
 func (m *moody) Embed(context.Context, []string) ([][]float32, error) { return nil, m.answer() }
 
 func (m *moody) vendor(check func(context.Context) error) providers.Maker {
-	return providers.Make("moody", struct{}{}, func(context.Context, struct{}, providers.Ground) ([]providers.Vendor, error) {
+	return providers.Make("moody", "Moody", "llm", struct{}{}, func(context.Context, struct{}, providers.Ground) ([]providers.Vendor, error) {
 		return []providers.Vendor{{Code: "moody", Model: func(string) agent.Model { return m }, Synthesizer: m,
 			Transcriber: func(context.Context, voice.Transcription) (voice.Transcriber, error) { return m, nil },
 			Offer: catalog.Offer{Synthesizers: []catalog.NewSynthesizer{{Code: "moody"}}, Transcribers: []catalog.NewTranscriber{{Code: "moody"}},
@@ -171,7 +171,7 @@ func TestHealthByRequests(t *testing.T) {
 	m := &moody{}
 	vs := open(t, nil, m.vendor(nil))
 	v, offer := vs.By("moody"), vs.Offer()
-	made := open(t, nil, providers.Make("flowing", struct{}{}, func(context.Context, struct{}, providers.Ground) ([]providers.Vendor, error) {
+	made := open(t, nil, providers.Make("flowing", "Flowing", "tts", struct{}{}, func(context.Context, struct{}, providers.Ground) ([]providers.Vendor, error) {
 		return []providers.Vendor{{Code: "flowing", Synthesizer: flow{m}, Close: func() error { return nil }, Offer: catalog.Offer{Synthesizers: []catalog.NewSynthesizer{{Code: "flowing"}}}}}, nil
 	}))
 	flowing, fluent := made.By("flowing"), made.Offer().Synthesizers[0]
@@ -227,11 +227,11 @@ func TestHealthByRequests(t *testing.T) {
 func TestHealthByChecks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &moody{}
-		vs := open(t, nil, m.vendor(func(context.Context) error { return m.answer() }))
-		healthy := vs.Offer().Synthesizers[0].Healthy
+		r := providers.Start(t.Context(), []providers.Maker{m.vendor(func(context.Context) error { return m.answer() })}, nil, providers.Ground{})
+		healthy := r.Now().Offer().Synthesizers[0].Healthy
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)
-		go func() { done <- vs.Run(ctx) }()
+		go func() { done <- r.Run(ctx) }()
 		for _, answer := range []error{nil, errors.New("gone"), nil} {
 			m.say(answer)
 			time.Sleep(time.Minute)

@@ -42,7 +42,7 @@ func TestRoles(t *testing.T) {
 		t.Run("payments", func(t *testing.T) { providertest.Payments(t, v.Payments, payer, poor) })
 		t.Run("months", func(t *testing.T) {
 			books := billing.New(people, billing.Settings{Currency: "USD"})
-			m := payments.Months{Payments: payments.New(payments.Deps{DB: d, Jobs: jobs.NewRunner(d), Accounts: people, Billing: books, Platform: v.Till, Vendor: v.Code})}
+			m := payments.Months{Payments: payments.New(payments.Deps{DB: d, Jobs: jobs.NewRunner(d), Accounts: people, Billing: books, Platform: func() (payments.Platform, string) { return v.Till, v.Code }})}
 			providertest.Payments(t, m, payer, poor)
 		})
 		t.Run("texter", func(t *testing.T) { providertest.Texter(t, v.Texter, "+14155550123") })

@@ -26,7 +26,7 @@ func (s *Switchboard) reserve(providers []string, leg lines.Leg) (*seat, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range providers {
-		if most, limited := s.Engines.Most[p]; limited && s.using(p) >= most {
+		if most, limited := s.Engines().Most[p]; limited && s.using(p) >= most {
 			return nil, false
 		}
 	}
@@ -75,7 +75,7 @@ func (t *seat) change(providers []string) bool {
 	delete(s.seats, t)
 	defer func() { s.seats[t] = struct{}{} }()
 	for _, p := range providers {
-		if most, limited := s.Engines.Most[p]; limited && s.using(p) >= most {
+		if most, limited := s.Engines().Most[p]; limited && s.using(p) >= most {
 			return false
 		}
 	}
@@ -102,7 +102,7 @@ func (s *Switchboard) full(providers []string) bool {
 func (s *Switchboard) tight() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for p, most := range s.Engines.Most {
+	for p, most := range s.Engines().Most {
 		if s.using(p) >= most {
 			return true
 		}
@@ -131,7 +131,7 @@ func errFull(limit int) error { return fault.Full(limit, 5, "Too many calls in p
 func (s *Switchboard) most(providers []string) int {
 	least := math.MaxInt
 	for _, p := range providers {
-		if most, limited := s.Engines.Most[p]; limited {
+		if most, limited := s.Engines().Most[p]; limited {
 			least = min(least, most)
 		}
 	}

@@ -198,7 +198,7 @@ func newDialler(b *testing.B, d *db.DB, far sip.Config) *dialler {
 	l.keepBooks()
 	l.CallsPerMinute = 1 << 30
 	l.dial = ours.Dial
-	l.Engines.Most = nil
+	l.Engines().Most = nil
 	l.terms(parallel(1000))
 	out := &dialler{lab: l}
 	out.assistant = value.Ref{ID: int64(l.quiet().ID)}

@@ -15,7 +15,7 @@ import (
 // Contract: 5.1
 func TestCapacityIsFreeWithTheLine(t *testing.T) {
 	each(t, func(l *lab) {
-		l.Engines.Most["fake"] = 1
+		l.Engines().Most["fake"] = 1
 		l.terms(parallel(1))
 		a := l.assistant("inbound", nil)
 		engines := []string{"fake"}

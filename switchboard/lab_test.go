@@ -95,17 +95,18 @@ func newLab(t testing.TB, d *db.DB) *lab {
 		}
 	}})
 	quiet := slog.New(slog.DiscardHandler)
+	engines := Engines{Default: "fake",
+		Transcribers: map[string]voice.OpenTranscriber{"fake": openTranscriber},
+		Synthesizers: map[string]voice.Synthesizer{"fake": tone{}},
+		Models:       map[string]func(string) agent.Model{"fake": func(string) agent.Model { return parrot{} }},
+		Most:         map[string]int{"fake": 3}}
 	l.Switchboard = New(Deps{
 		DB: d, Jobs: runner, Calls: room, Catalog: cat, Accounts: l.people, Numbers: l, Billing: l, Campaigns: l, Webhooks: l, Dialer: l,
 		Logs: calllog.New(d, room, quiet), Recordings: recordings.New(d, room, l, l.scratch, quiet), Asks: asks.New(d, "n1"),
 		Mind:       mind.Mind{Now: d.Now},
 		Assistants: assistants.New(d, cat, plainBox{}, assistants.Account{Numbers: l.attachable}),
-		Engines: Engines{Default: "fake",
-			Transcribers: map[string]voice.OpenTranscriber{"fake": openTranscriber},
-			Synthesizers: map[string]voice.Synthesizer{"fake": tone{}},
-			Models:       map[string]func(string) agent.Model{"fake": func(string) agent.Model { return parrot{} }},
-			Most:         map[string]int{"fake": 3}},
-		Node: "n1", Currency: "USD", Log: quiet,
+		Engines:    func() *Engines { return &engines },
+		Node:       "n1", Currency: "USD", Log: quiet,
 	})
 	ctx, stop := context.WithCancel(context.Background()) // t.Context ends before the calls are drained
 	var wg sync.WaitGroup

@@ -31,18 +31,18 @@ type cast struct {
 // installation has for the language. A realtime assistant is served by the same parts.
 func (s *Switchboard) cast(a assistants.Assistant) cast {
 	lang := a.LanguageID
-	c := cast{transcriber: s.Engines.Default, synthesizer: s.Engines.Default, provider: s.Engines.Default}
-	if t, ok := s.Catalog.TranscriberFor(lang, value.Or(a.TranscriberProviderID, 0)); ok && s.Engines.Transcribers[t.Code] != nil {
+	c := cast{transcriber: s.Engines().Default, synthesizer: s.Engines().Default, provider: s.Engines().Default}
+	if t, ok := s.Catalog.TranscriberFor(lang, value.Or(a.TranscriberProviderID, 0)); ok && s.Engines().Transcribers[t.Code] != nil {
 		c.transcriber = t.Code
 	}
 	if v, ok := s.Catalog.Voice(a.VoiceID); ok {
-		if s.Engines.Synthesizers[v.Provider] != nil {
+		if s.Engines().Synthesizers[v.Provider] != nil {
 			c.synthesizer, c.voice = v.Provider, v.Code
-		} else if v, ok := s.voiceOf(s.Engines.Default, lang); ok {
+		} else if v, ok := s.voiceOf(s.Engines().Default, lang); ok {
 			c.voice = v.Code
 		}
 	}
-	if p, ok := s.Catalog.Synthesizer(value.Or(a.SynthesizerProviderID, 0)); ok && s.Engines.Synthesizers[p.Code] != nil &&
+	if p, ok := s.Catalog.Synthesizer(value.Or(a.SynthesizerProviderID, 0)); ok && s.Engines().Synthesizers[p.Code] != nil &&
 		p.Code != c.synthesizer {
 		c.synthesizer = p.Code
 	}
@@ -57,19 +57,19 @@ func (s *Switchboard) cast(a assistants.Assistant) cast {
 
 func (s *Switchboard) understudies(c *cast, lang, voiceID int64) {
 	for _, t := range s.Catalog.Transcribers(catalog.Filter{LanguageID: lang}) {
-		if t.Code != c.transcriber && s.Engines.Transcribers[t.Code] != nil {
+		if t.Code != c.transcriber && s.Engines().Transcribers[t.Code] != nil {
 			c.transcriber2 = t.Code
 			break
 		}
 	}
 	if v, ok := s.likest(voiceID, lang, func(v catalog.Voice) bool {
-		return v.Provider != c.synthesizer && s.Engines.Synthesizers[v.Provider] != nil
+		return v.Provider != c.synthesizer && s.Engines().Synthesizers[v.Provider] != nil
 	}); ok {
 		c.synthesizer2, c.voice2 = v.Provider, v.Code
 	}
 	for _, m := range s.Catalog.Models(catalog.LLM) {
 		// The engine without a language model answers too differently to stand in for one in the middle of a talk.
-		if m.Provider != c.provider && m.Provider != s.Engines.Default && s.Engines.Models[m.Provider] != nil {
+		if m.Provider != c.provider && m.Provider != s.Engines().Default && s.Engines().Models[m.Provider] != nil {
 			c.provider2, c.model2 = m.Provider, m.Code
 			break
 		}
@@ -79,11 +79,11 @@ func (s *Switchboard) understudies(c *cast, lang, voiceID int64) {
 // modelNames are provider and name of a model; where it has no engine for text, those of the default.
 func (s *Switchboard) modelNames(id int64) (provider, name string) {
 	for _, id := range []int64{id, s.Catalog.DefaultModel(catalog.LLM)} {
-		if m, ok := s.Catalog.Model(id); ok && s.Engines.Models[m.Provider] != nil && m.Is(catalog.LLM) {
+		if m, ok := s.Catalog.Model(id); ok && s.Engines().Models[m.Provider] != nil && m.Is(catalog.LLM) {
 			return m.Provider, m.Code
 		}
 	}
-	return s.Engines.Default, ""
+	return s.Engines().Default, ""
 }
 
 func (s *Switchboard) modelOf(id int64) agent.Engine {
@@ -92,7 +92,7 @@ func (s *Switchboard) modelOf(id int64) agent.Engine {
 }
 
 func (s *Switchboard) engine(provider, name string) agent.Engine {
-	make, ok := s.Engines.Models[provider]
+	make, ok := s.Engines().Models[provider]
 	if !ok {
 		return agent.Engine{}
 	}
@@ -142,7 +142,7 @@ func (s *Switchboard) providers(a assistants.Assistant) []string {
 
 // conversation is everything a session needs.
 func (s *Switchboard) conversation(a assistants.Assistant, l *live, c cast) (voice.Config, voice.Parts, error) {
-	if s.Engines.Transcribers[c.transcriber] == nil || s.Engines.Synthesizers[c.synthesizer] == nil || s.Engines.Models[c.provider] == nil {
+	if e := s.Engines(); e.Transcribers[c.transcriber] == nil || e.Synthesizers[c.synthesizer] == nil || e.Models[c.provider] == nil {
 		return voice.Config{}, voice.Parts{}, fmt.Errorf("no engines for %s, %s, %s", c.transcriber, c.synthesizer, c.provider)
 	}
 	values := s.values(a, l.call)
@@ -157,16 +157,16 @@ func (s *Switchboard) conversation(a assistants.Assistant, l *live, c cast) (voi
 		return cfg, voice.Parts{}, err
 	}
 	p := voice.Parts{
-		Transcriber: voice.NamedTranscriber{Open: s.Engines.Transcribers[c.transcriber], Provider: c.transcriber},
+		Transcriber: voice.NamedTranscriber{Open: s.Engines().Transcribers[c.transcriber], Provider: c.transcriber},
 		Thinker:     m,
-		Synthesizer: voice.NamedSynthesizer{Synthesizer: s.Engines.Synthesizers[c.synthesizer], Provider: c.synthesizer},
+		Synthesizer: voice.NamedSynthesizer{Synthesizer: s.Engines().Synthesizers[c.synthesizer], Provider: c.synthesizer},
 		Log:         s.Log.With("call", l.call.ID),
 	}
 	if c.transcriber2 != "" {
-		p.TranscriberFallback = voice.NamedTranscriber{Open: s.Engines.Transcribers[c.transcriber2], Provider: c.transcriber2}
+		p.TranscriberFallback = voice.NamedTranscriber{Open: s.Engines().Transcribers[c.transcriber2], Provider: c.transcriber2}
 	}
 	if c.synthesizer2 != "" {
-		p.SynthesizerFallback = voice.NamedSynthesizer{Synthesizer: s.Engines.Synthesizers[c.synthesizer2], Provider: c.synthesizer2,
+		p.SynthesizerFallback = voice.NamedSynthesizer{Synthesizer: s.Engines().Synthesizers[c.synthesizer2], Provider: c.synthesizer2,
 			Voice: c.voice2}
 	}
 	m.cfg, m.parts = cfg, p
@@ -314,7 +314,7 @@ func rateOf(t calls.Type) int {
 
 // warm has the transcriber made ready.
 func (s *Switchboard) warm(ctx context.Context, c cast, cfg voice.Config, rate int) {
-	warm := s.Engines.Warm[c.transcriber]
+	warm := s.Engines().Warm[c.transcriber]
 	if warm == nil {
 		return
 	}

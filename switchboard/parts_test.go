@@ -56,8 +56,8 @@ func TestSettingsOfAConversation(t *testing.T) {
 func TestEnginesOfAnAssistant(t *testing.T) {
 	l := newLab(t, dbtest.SQLite(t))
 	for _, name := range []string{"fake", "other"} {
-		l.Engines.Transcribers[name], l.Engines.Synthesizers[name] = openTranscriber, tone{}
-		l.Engines.Models[name] = func(string) agent.Model { return parrot{} }
+		l.Engines().Transcribers[name], l.Engines().Synthesizers[name] = openTranscriber, tone{}
+		l.Engines().Models[name] = func(string) agent.Model { return parrot{} }
 	}
 	offer := catalog.Offer{}
 	for _, name := range []string{"fake", "other"} {
@@ -127,7 +127,8 @@ func TestVoiceThatStandsIn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &Switchboard{Deps: Deps{Catalog: cat, Engines: Engines{Synthesizers: map[string]voice.Synthesizer{"one": silent{}, "two": silent{}}}}}
+		engines := Engines{Synthesizers: map[string]voice.Synthesizer{"one": silent{}, "two": silent{}}}
+		s := &Switchboard{Deps: Deps{Catalog: cat, Engines: func() *Engines { return &engines }}}
 		var a assistants.Assistant
 		a.LanguageID, a.VoiceID = 1, cat.Voices(catalog.Filter{})[0].ID
 		if got := s.cast(a); got.voice != c.own || got.synthesizer2 != "two" || got.voice2 != c.want {

@@ -46,15 +46,15 @@ func (s *Switchboard) readyOne(ctx context.Context, a assistants.Assistant) {
 	ctx, stop := context.WithTimeout(ctx, readyTime)
 	defer stop()
 	c := s.cast(a)
-	warm := s.Engines.Warm[c.transcriber]
-	if s.Engines.Default != c.synthesizer || warm == nil { // engines elsewhere need no preparation, and would cost
+	warm := s.Engines().Warm[c.transcriber]
+	if s.Engines().Default != c.synthesizer || warm == nil { // engines elsewhere need no preparation, and would cost
 		return
 	}
 	cfg := configOf(a, s.values(a, calls.Call{}))
 	cfg.Hints = hints(a)
 	sp := cfg.Speech
 	sp.Text, sp.Voice, sp.Language = "Hello.", c.voice, cfg.Language
-	for _, err := range s.Engines.Synthesizers[c.synthesizer].Speak(ctx, sp) {
+	for _, err := range s.Engines().Synthesizers[c.synthesizer].Speak(ctx, sp) {
 		if err != nil {
 			break
 		}

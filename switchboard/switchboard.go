@@ -98,7 +98,7 @@ type Deps struct {
 	Logs       *calllog.Logs
 	Recordings *recordings.Recordings
 	Asks       *asks.Asks
-	Engines    Engines
+	Engines    func() *Engines // those there are now
 	Dialer     lines.Dialer
 	Node       string         // names this process among those that share the database
 	Home       string         // scheme and host of links to recordings

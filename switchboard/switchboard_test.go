@@ -129,7 +129,7 @@ func TestRefusals(t *testing.T) {
 		"suspended":         {to: deskNumber, code: 480, reason: calls.AccountSuspended, world: func(l *lab) { l.terms(accounts.Terms{Suspended: &yes}) }},
 		"no money":          {to: deskNumber, code: 480, reason: calls.InsufficientBalance, world: func(l *lab) { l.poor = true }},
 		"account's ceiling": {to: deskNumber, code: 486, reason: calls.ConcurrencyLimit, world: func(l *lab) { l.terms(parallel(1)); l.busyCall() }},
-		"engines busy":      {to: deskNumber, code: 486, reason: calls.ConcurrencyLimit, world: func(l *lab) { l.Engines.Most["fake"] = 0 }},
+		"engines busy":      {to: deskNumber, code: 486, reason: calls.ConcurrencyLimit, world: func(l *lab) { l.Engines().Most["fake"] = 0 }},
 		"language":          {to: deskNumber, code: 480, reason: calls.NoRoute, world: func(l *lab) { l.speak(5) }},
 	} {
 		t.Run(name, func(t *testing.T) {

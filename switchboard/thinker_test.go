@@ -71,7 +71,7 @@ func (m menu) Reply(ctx context.Context, r agent.Request) iter.Seq2[agent.Chunk,
 // Contract: 4.4
 func TestKeysInCalls(t *testing.T) {
 	each(t, func(l *lab) {
-		l.Engines.Models["fake"] = func(string) agent.Model { return menu{} }
+		l.Engines().Models["fake"] = func(string) agent.Model { return menu{} }
 		l.assistant("inbound", func(f *assistants.Settings) {
 			l.must(json.Unmarshal([]byte(`[{"type":"dtmf_input"}]`), &f.Tools))
 		})

@@ -68,7 +68,7 @@ type connecting struct {
 
 func newConnecting(l *lab, tool string, call agent.ToolCall) *connecting {
 	c := &connecting{lab: l, model: &operator{call: call}, other: make(chan *linetest.Leg, 4), dialed: make(chan lines.Destination, 4)}
-	l.Engines.Models = map[string]func(string) agent.Model{"fake": func(string) agent.Model { return c.model }}
+	l.Engines().Models = map[string]func(string) agent.Model{"fake": func(string) agent.Model { return c.model }}
 	l.assistant("inbound", func(f *assistants.Settings) { l.must(json.Unmarshal([]byte(tool), &f.Tools)) })
 	l.dial = func(ctx context.Context, d lines.Destination, _ func(int)) (lines.Leg, error) {
 		c.dialed <- d

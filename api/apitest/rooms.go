@@ -13,12 +13,16 @@ import (
 	"parley/db"
 	"parley/jobs"
 	"parley/providers"
+	"parley/providers/anthropic"
 	"parley/providers/builtin"
 	"parley/providers/builtin/responder"
 	"parley/providers/whatsapp"
 	"parley/secrets"
 	"parley/ssrf"
 )
+
+// Makers are vendors that operators can set up, beside WhatsApp's.
+var Makers = []providers.Maker{anthropic.Vendor()}
 
 // rooms wires the rooms on a test database, with the built-in engines on offer: voices 1-5 speak in pipeline and
 // dualplex mode, 6-10 in multimodal; model 1 is a text model, 2 a realtime one. It returns a key of the first account.
@@ -43,14 +47,10 @@ func rooms(t testing.TB, d *db.DB, with ...func(*app.Foundations)) (*app.App, st
 	if err != nil {
 		t.Fatal(err)
 	}
-	vendors := providers.Vendors{{Code: builtin.Code, Offer: builtin.Offer(), Model: func(string) agent.Model { return responder.Model{} }}}
-	cloud, err := providers.Open(ctx, []providers.Maker{whatsapp.Vendor()}, nil, providers.Ground{Box: box})
-	if err != nil {
-		t.Fatal(err)
-	}
-	vendors = append(vendors, cloud...)
+	vendors := providers.Start(ctx, append([]providers.Maker{whatsapp.Vendor()}, Makers...), nil, providers.Ground{Box: box},
+		providers.Vendor{Code: builtin.Code, Offer: builtin.Offer(), Model: func(string) agent.Model { return responder.Model{} }})
 	t.Cleanup(func() {
-		if err := cloud[0].Close(); err != nil {
+		if err := vendors.Close(); err != nil {
 			t.Error(err)
 		}
 	})

@@ -123,11 +123,12 @@ func (b *bench) serve(ctx context.Context, cfg *config.Config, keep bool) (err e
 }
 
 // vendors are who the server talks with.
-func (b *bench) vendors(own providers.Vendors) providers.Vendors {
+func (b *bench) vendors(own *providers.Registry) *providers.Registry {
 	if b.builtin {
 		return own
 	}
-	return providers.Vendors{instant.Engines{Greeting: b.greeting, Answer: b.answer}.Vendor()}
+	return providers.Start(context.Background(), nil, nil, providers.Ground{},
+		instant.Engines{Greeting: b.greeting, Answer: b.answer}.Vendor())
 }
 
 // benchPrompt is for the built-in engines.

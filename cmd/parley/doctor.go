@@ -164,15 +164,15 @@ func checkEngines(ctx context.Context, cfg *config.Config) []complaint {
 		return []complaint{{what: "engines", err: err}}
 	}
 	var out []complaint
-	for _, v := range vs {
+	for _, v := range vs.Now() {
 		c := complaint{what: "vendor " + v.Code, note: v.About + " (" + strings.Join(v.Roles(), ", ") + ")"}
 		if v.Check != nil {
 			c.err = v.Check(ctx)
 		}
 		out = append(out, c)
 	}
-	out[0].err = errors.Join(out[0].err, closeVendors(vs))
-	for _, line := range found(ctx, vs) {
+	out[0].err = errors.Join(out[0].err, vs.Err(), vs.Close())
+	for _, line := range found(ctx, vs.Now()) {
 		out = append(out, complaint{what: "engines", note: line})
 	}
 	return out

@@ -85,7 +85,7 @@ func (s *server) lines(ctx context.Context, a *app.App, onCall func(lines.Leg)) 
 
 // pretend opens the simulated telephone network and makes it the carrier of the line; nil without the simulator.
 func (s *server) pretend(a *app.App, plane *media.Plane, line *sip.Config) (*sim.Network, error) {
-	speak, hear := phones(s.vendors)
+	speak, hear := phones(s.vendors.Now())
 	n, err := a.Network(plane, speak, hear)
 	if n == nil || err != nil {
 		return nil, err

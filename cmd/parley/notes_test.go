@@ -31,7 +31,7 @@ func noteOf(t *testing.T, words string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for frame, err := range vs[0].Synthesizer.Speak(t.Context(), voice.Speech{Text: words, Language: "en", Speed: 0.9, Stability: 0.7}) {
+	for frame, err := range vs.Now()[0].Synthesizer.Speak(t.Context(), voice.Speech{Text: words, Language: "en", Speed: 0.9, Stability: 0.7}) {
 		if resampler == nil {
 			resampler = audio.NewResampler(frame.Rate, rate)
 		}
@@ -42,7 +42,7 @@ func noteOf(t *testing.T, words string) []byte {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(w.Close(), closeVendors(vs)); err != nil {
+	if err := errors.Join(w.Close(), vs.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()

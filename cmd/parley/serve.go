@@ -53,7 +53,7 @@ type server struct {
 	jobs     *jobs.Runner
 	metrics  *prometheus.Registry
 	app      *app.App
-	vendors  providers.Vendors
+	vendors  *providers.Registry
 	opus     *opus.Library
 	phones   []string // addresses of the telephone line
 	browsers string   // address of the browser line
@@ -151,7 +151,7 @@ func (s *server) rooms(ctx context.Context) error {
 		return err
 	}
 	s.opus = opus.New(func() ([]byte, error) { return assets.Read(opusModule) })
-	s.closers = append(s.closers, func() error { return errors.Join(s.opus.Close(context.Background()), closeVendors(s.vendors)) })
+	s.closers = append(s.closers, func() error { return errors.Join(s.opus.Close(context.Background()), s.vendors.Close()) })
 	talk := s.vendors
 	if s.bench != nil {
 		talk = s.bench.vendors(talk)
@@ -271,7 +271,7 @@ func (s *server) banner(ctx context.Context, listening string) error {
 	if s.browsers != "" {
 		fmt.Printf("  WebRTC   %s\n", s.browsers)
 	}
-	for _, line := range found(ctx, s.vendors) {
+	for _, line := range found(ctx, s.vendors.Now()) {
 		fmt.Printf("  engines  %s\n", line)
 	}
 	fmt.Printf("  sign in  %s/console/welcome?token=%s (30 minutes, once)\n", home, link)

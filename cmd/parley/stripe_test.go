@@ -21,7 +21,7 @@ func TestLiveKeyBesideTheSimulator(t *testing.T) {
 		if _, ok := errors.AsType[misuse](err); ok != c.refused {
 			t.Errorf("%s with the simulator %s: %v", c.key, c.simulator, err)
 		}
-		if err := closeVendors(vs); err != nil {
+		if err := vs.Close(); err != nil {
 			t.Error(err)
 		}
 	}

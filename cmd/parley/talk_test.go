@@ -103,7 +103,7 @@ func microphone(t *testing.T, question string) string {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := closeVendors(vs); err != nil {
+		if err := vs.Close(); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -115,7 +115,7 @@ func microphone(t *testing.T, question string) string {
 	var w *audio.WAVWriter
 	rate := 0
 	pause := func(d time.Duration) error { return w.WriteSamples(make([]int16, int(d.Seconds()*float64(rate)))) }
-	for frame, err := range vs[0].Synthesizer.Speak(t.Context(), voice.Speech{Text: question, Language: "en", Speed: 0.9, Stability: 0.7}) {
+	for frame, err := range vs.Now()[0].Synthesizer.Speak(t.Context(), voice.Speech{Text: question, Language: "en", Speed: 0.9, Stability: 0.7}) {
 		if err != nil {
 			t.Fatal(err)
 		}

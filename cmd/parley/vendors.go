@@ -37,25 +37,12 @@ func sections() (out []config.Section) {
 	return out
 }
 
-// openVendors makes those that are configured; box may be nil when nothing is sent.
-func openVendors(ctx context.Context, cfg *config.Config, box providers.Box) (providers.Vendors, error) {
+// openVendors makes those that are configured; box may be nil when nothing is sent. One that cannot be used is left out.
+func openVendors(ctx context.Context, cfg *config.Config, box providers.Box) (*providers.Registry, error) {
 	if s, ok := cfg.Sections[stripe.Code].(*stripe.Settings); ok && s.Live() && app.Simulates(cfg) {
 		return nil, misuse{errors.New("stripe.secret_key is a live key, and the simulator is on: use a test key, or set simulator.enabled to false")}
 	}
-	vs, err := providers.Open(ctx, makers, cfg.Sections, providers.Ground{Cache: cfg.DataPath("engines"), Box: box})
-	if err != nil {
-		return nil, misuse{errors.Join(err, closeVendors(vs))}
-	}
-	return vs, nil
-}
-
-func closeVendors(vs providers.Vendors) (err error) {
-	for _, v := range vs {
-		if v.Close != nil {
-			err = errors.Join(err, v.Close())
-		}
-	}
-	return err
+	return providers.Start(ctx, makers, cfg.Sections, providers.Ground{Cache: cfg.DataPath("engines"), Box: box}), nil
 }
 
 // found says with which settings what runs on this machine could be used, as far as its vendor is not configured.

@@ -28,7 +28,7 @@ type pebbleSettings struct {
 
 // pebble hears and speaks, and does not think.
 func pebble() providers.Maker {
-	return providers.Make("pebble", pebbleSettings{Voice: "flat"},
+	return providers.Make("pebble", "Pebble", "stt tts", pebbleSettings{Voice: "flat"},
 		func(_ context.Context, s pebbleSettings, _ providers.Ground) ([]providers.Vendor, error) {
 			if s.APIKey == "" {
 				return nil, nil

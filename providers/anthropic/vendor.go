@@ -26,7 +26,7 @@ type Settings struct {
 var defaults = Settings{Models: []string{"claude-haiku-5-5", "claude-sonnet-5-5"}}
 
 // Vendor is Anthropic.
-func Vendor() providers.Maker { return providers.Make(Code, defaults, open) }
+func Vendor() providers.Maker { return providers.Make(Code, "Anthropic", "llm", defaults, open) }
 
 func open(_ context.Context, s Settings, _ providers.Ground) ([]providers.Vendor, error) {
 	if s.APIKey == "" {

@@ -14,7 +14,7 @@ const Code = "builtin"
 
 // Vendor is what is inside the binary: it needs no settings.
 func Vendor() providers.Maker {
-	return providers.Make(Code, struct{}{}, func(_ context.Context, _ struct{}, on providers.Ground) ([]providers.Vendor, error) {
+	return providers.Make(Code, "Built in", "llm stt tts", struct{}{}, func(_ context.Context, _ struct{}, on providers.Ground) ([]providers.Vendor, error) {
 		e := Open(on.Cache)
 		return []providers.Vendor{{Code: Code, About: "built in", Offer: Offer(), Transcriber: e.Transcriber, Warm: e.Warm, Synthesizer: e,
 			Model: func(string) agent.Model { return responder.Model{} }, Limit: e.Capacity(), Close: e.Close}}, nil

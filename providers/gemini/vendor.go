@@ -25,7 +25,7 @@ type Settings struct {
 var defaults = Settings{Models: []string{"gemini-3.5-flash-lite", "gemini-3.6-flash"}}
 
 // Vendor is Google's Gemini.
-func Vendor() providers.Maker { return providers.Make(Code, defaults, open) }
+func Vendor() providers.Maker { return providers.Make(Code, "Google Gemini", "llm", defaults, open) }
 
 func open(_ context.Context, s Settings, _ providers.Ground) ([]providers.Vendor, error) {
 	if s.APIKey == "" {

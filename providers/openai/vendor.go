@@ -36,7 +36,7 @@ const (
 
 // Vendor is any endpoint that speaks this protocol.
 func Vendor() providers.Maker {
-	m := providers.Make(Code, Settings{}, open)
+	m := providers.Make(Code, "OpenAI and compatible servers", "llm stt tts embedding", Settings{}, open)
 	m.Found = found
 	return m
 }

@@ -33,6 +33,21 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return fmt.Sprintf("HTTP %d: %s", r.Status, r.Message) }
 
+// InWords says for operators what was refused. What the vendor says may hold a key, so it stays in the log.
+func (r *Refusal) InWords() string {
+	switch {
+	case r.Status == 401 || r.Status == 403:
+		return fmt.Sprintf("The key was refused (%d).", r.Status)
+	case slices.Contains(spent, r.Code):
+		return fmt.Sprintf("The account's quota is used up (%d).", r.Status)
+	case r.Status == 429:
+		return "The vendor has too many requests (429)."
+	case r.Status >= 500:
+		return fmt.Sprintf("The vendor failed (%d).", r.Status)
+	}
+	return fmt.Sprintf("The vendor refused the request (%d).", r.Status)
+}
+
 // spent are codes of a quota or budget that is used up, which waiting does not mend.
 var spent = []string{"insufficient_quota", "quota_exceeded", "billing_hard_limit_reached", "enforced_spend_limit_reached",
 	"contract_spend_limit_reached"}

@@ -28,7 +28,7 @@ func (s Settings) Live() bool {
 }
 
 // Vendor is Stripe.
-func Vendor() providers.Maker { return providers.Make(Code, Settings{}, open) }
+func Vendor() providers.Maker { return providers.Make(Code, "Stripe", "payments", Settings{}, open) }
 
 func open(_ context.Context, s Settings, _ providers.Ground) ([]providers.Vendor, error) {
 	if s.SecretKey == "" {

@@ -16,7 +16,7 @@ type Settings struct {
 
 // Vendor is the platform. It is always there: customers bring senders with credentials of their own.
 func Vendor() providers.Maker {
-	return providers.Make("whatsapp", Settings{}, func(_ context.Context, s Settings, on providers.Ground) ([]providers.Vendor, error) {
+	return providers.Make("whatsapp", "WhatsApp Cloud", "whatsapp", Settings{}, func(_ context.Context, s Settings, on providers.Ground) ([]providers.Vendor, error) {
 		c := New(Config{BaseURL: s.APIURL, AppSecret: s.AppSecret, VerifyToken: s.VerifyToken}, on.Box)
 		return []providers.Vendor{{Code: CarrierName, About: c.BaseURL, Gateway: c, Joiner: c, Files: c.File,
 			Hooks: func(on providers.Rooms) map[string]http.Handler {

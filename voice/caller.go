@@ -2,6 +2,7 @@ package voice
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"parley/agent"
@@ -20,6 +21,8 @@ const (
 	shortestSilence = 100 * time.Millisecond
 	// wordless is how long sound may go on without new words before the turn is taken to be over.
 	wordless = 2500 * time.Millisecond
+	// longestTurn is how long a turn of the caller lasts at most, whatever is heard.
+	longestTurn = 20 * time.Second
 	// promptly after a call of ours was answered, people say hello without having heard us.
 	promptly = time.Second
 	// resumeAfter is how long the assistant stays silent after an interruption that brings no words.
@@ -64,13 +67,17 @@ func (s *Session) notice(ev lines.Event) {
 
 func (s *Session) speechStarts(at time.Time) {
 	c := &s.hearing
-	if at.Sub(c.ended) > gap {
+	if pause := at.Sub(c.ended); pause > gap {
 		c.onset = at
+		if c.open && pause < longestPatience {
+			c.pause = max(c.pause, pause)
+		}
 	}
 	c.speaking, c.ever, c.unheard = true, true, false
 	c.faded = time.Time{}
 	s.openTurn(at)
 	s.off(endpointAlarm, patienceAlarm)
+	s.armStuck(at)
 	s.resetQuiet(at)
 	s.emit(at, "speech.start", Side{"customer"})
 	s.armGate()
@@ -115,6 +122,10 @@ func (s *Session) heard(t Transcript, now time.Time) {
 	changed := t.Text != c.partial
 	if c.partial = t.Text; t.Final {
 		c.partial = ""
+	} else if t.Text != "" {
+		c.streams = true
+	}
+	if t.Final {
 		if t.Text != "" {
 			c.words = append(c.words, t.Text)
 		}
@@ -130,7 +141,10 @@ func (s *Session) heard(t Transcript, now time.Time) {
 	s.off(resumeAlarm)
 	switch {
 	case c.speaking:
-		s.set(stuckAlarm, now.Add(s.endSilence()+wordless))
+		if !c.awaiting {
+			s.openTurn(now) // one that was too long is over, and they speak on
+		}
+		s.armStuck(now)
 		s.gate(now)
 	case !c.awaiting && (!c.open || c.unheard): // words without a sound the detector noticed
 		s.openTurn(now)
@@ -139,12 +153,27 @@ func (s *Session) heard(t Transcript, now time.Time) {
 	}
 }
 
-// stuck ends a turn whose words have stopped while sound goes on: a television, a street.
-func (s *Session) stuck(now time.Time) {
-	if s.hearing.open && s.hearing.speaking {
-		s.hearing.ended = now.Add(-wordless)
-		s.endpoint(now)
+// armStuck sets the moment at which a turn ends whose sound goes on: when words have stopped coming, if the transcriber gives words
+// as they are spoken, and when it is too long.
+func (s *Session) armStuck(now time.Time) {
+	at := s.hearing.opened.Add(longestTurn)
+	if s.hearing.streams {
+		at = earlier(at, now.Add(s.endSilence()+wordless))
 	}
+	s.set(stuckAlarm, at)
+}
+
+// stuck ends a turn in which sound goes on: a television, a street, somebody who never stops.
+func (s *Session) stuck(now time.Time) {
+	c := &s.hearing
+	if !c.open || !c.speaking {
+		return
+	}
+	c.why = endWordless
+	if c.ended = now.Add(-wordless); !now.Before(c.opened.Add(longestTurn)) {
+		c.why, c.ended = endTooLong, now
+	}
+	s.endpoint(now)
 }
 
 // endpoint takes the caller's turn to be over and asks for its text.
@@ -183,18 +212,38 @@ func (s *Session) final(now time.Time) {
 		c.open = true
 		s.dropAwaiting()
 		if !c.speaking {
-			s.set(patienceAlarm, c.ended.Add(s.endSilence()+extra))
+			s.set(patienceAlarm, earlier(c.ended.Add(s.endSilence()+extra), later(now, c.opened.Add(longestTurn))))
 		}
 		return
 	}
 	s.callerSaid(text, now)
 }
 
+// patienceFor is how much longer than usual a caller who said text is waited for.
 func (s *Session) patienceFor(text string) time.Duration {
-	if !s.cfg.Semantic || s.endsTurns() {
+	c := &s.hearing
+	c.finished = nil
+	if !s.cfg.Semantic || s.endsTurns() || c.why != endSilent {
 		return 0
 	}
-	return patience(text, s.language)
+	p := finished(text, s.language, s.lastSaid())
+	c.finished = &p
+	extra := patience(p)
+	if p <= surely && text != "" {
+		extra = max(extra, c.pause+goesOn-s.endSilence())
+	}
+	c.needed = s.endSilence() + extra
+	return extra
+}
+
+// lastSaid is what the assistant was heard to say last.
+func (s *Session) lastSaid() string {
+	for _, e := range slices.Backward(s.entries) {
+		if e.Assistant {
+			return e.Text
+		}
+	}
+	return ""
 }
 
 // impatient answers an unfinished sentence that was not finished.
@@ -203,6 +252,7 @@ func (s *Session) impatient(now time.Time) {
 		return
 	}
 	s.hearing.open, s.hearing.decided = false, now
+	s.off(stuckAlarm)
 	if s.turn == nil {
 		s.awaitWords(now)
 	}
@@ -224,6 +274,7 @@ func (s *Session) callerSaid(text string, now time.Time) {
 	spoke := c.ended.Sub(c.opened)
 	at, language := c.opened, c.language
 	c.words, c.partial, c.language = nil, "", ""
+	s.tellEnd(text, now)
 	if !c.open {
 		s.remember(false)
 	}
@@ -260,6 +311,13 @@ func (s *Session) callerSaid(text string, now time.Time) {
 		return s.cfg.Interruptible && spoke >= s.cfg.InterruptAfter && len(plainWords(text)) >= s.cfg.InterruptWords &&
 			!backChannel(text) && !s.pickUp(at)
 	}, now)
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 func later(a, b time.Time) time.Time {

@@ -22,6 +22,14 @@ type (
 		Language string `json:"language"`
 		Source   string `json:"source"` // speech, keypad, chat
 	}
+	// TurnEnd is the data of turn.end: why the caller's turn was taken to be over. Reason is silence, no_words (sound went on),
+	// too_long or recogniser (it said so).
+	TurnEnd struct {
+		Reason      string   `json:"reason"`
+		SilenceMS   int64    `json:"silence_ms"`  // there was
+		Threshold   int64    `json:"threshold"`   // ms of silence that were needed
+		Probability *float64 `json:"probability"` // that they had finished, by what they said; null with endpoint_type vad
+	}
 	// AssistantTurn is the data of turn.assistant.
 	AssistantTurn struct {
 		Text        string  `json:"text"`

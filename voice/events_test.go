@@ -20,6 +20,7 @@ func TestEventKeys(t *testing.T) {
 		{"audio.first_in, audio.first_out", None{}, ""},
 		{"audio.denoise", Denoise{}, "enabled"},
 		{"speech.start, speech.end", Side{}, "side"},
+		{"turn.end", TurnEnd{}, "probability reason silence_ms threshold"},
 		{"turn.user", UserTurn{}, "language source text"},
 		{"turn.assistant", AssistantTurn{Stages: &Stages{}}, "interrupted played_ms (stages) text"},
 		{"stt.request", ListenRequest{}, "denoise language provider"},

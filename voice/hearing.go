@@ -33,6 +33,12 @@ type hearing struct {
 	partial  string
 	language string // as recognised
 
+	streams  bool          // the transcriber gives words as they are spoken
+	pause    time.Duration // the longest they made in the middle of a turn
+	why      ending        // of the turn that is over, or will be
+	needed   time.Duration // silence that ended it
+	finished *float64      // how likely they were to have finished; nil = not asked
+
 	announced bool // a realtime engine hears speech that the line's detector does not
 }
 
@@ -124,7 +130,7 @@ func (s *Session) signed(t Transcript, now time.Time) bool {
 		return false
 	}
 	s.off(endpointAlarm, patienceAlarm, stuckAlarm)
-	if c.speaking {
+	if c.why = endTold; c.speaking {
 		c.ended = now
 	}
 	s.impatient(now)

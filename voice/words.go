@@ -2,32 +2,9 @@ package voice
 
 import (
 	"regexp"
-	"slices"
 	"strings"
-	"time"
 	"unicode"
 )
-
-// patience is how much longer than usual a silence after text must last to end the caller's turn:
-// not at all when the sentence sounds complete, up to 2.5 s when it breaks off or something is being spelled.
-func patience(text, language string) time.Duration {
-	words := plainWords(text)
-	if len(words) == 0 {
-		return 0
-	}
-	last := words[len(words)-1]
-	switch trimmed := strings.TrimSpace(text); {
-	case spelling(words):
-		return 2500 * time.Millisecond
-	case strings.HasSuffix(trimmed, ",") || strings.HasSuffix(trimmed, "…") || strings.HasSuffix(trimmed, "-"):
-		return 2 * time.Second
-	case strings.HasSuffix(trimmed, "?") || strings.HasSuffix(trimmed, "!"):
-		return 0
-	case dangling[language][last]:
-		return 2500 * time.Millisecond
-	}
-	return 0
-}
 
 // dangling are words a complete sentence hardly ends with, by language: articles, conjunctions, prepositions,
 // possessives, auxiliaries that await their complement, and hesitations.
@@ -43,38 +20,6 @@ var dangling = map[string]map[string]bool{
 	"pt": set(`o a os as um uma e ou mas porque que de com por para em meu minha é são hum`),
 	"ro": set(`un o și sau dar pentru că cu la în de meu mea este sunt ăă`),
 	"da": set(`en et og eller men fordi hvis at med fra til for min mit er jeg øh`),
-}
-
-// spelling reports that a number or an address is being given and is not complete: it ends in digits that are fewer
-// than a phone number has, in single letters, or inside an e-mail address.
-func spelling(words []string) bool {
-	tail := 0
-	for i := len(words) - 1; i >= 0 && (isDigits(words[i]) || digitWord[words[i]]); i-- {
-		tail += digitsIn(words[i])
-	}
-	if tail >= 2 && tail < 10 {
-		return true
-	}
-	n := len(words)
-	if n >= 2 && letter(words[n-1]) && letter(words[n-2]) {
-		return true
-	}
-	if at := slices.Index(words, "at"); at >= 0 && slices.Contains(words, "dot") {
-		return words[n-1] == "dot" || words[n-1] == "at" || slices.Index(words[at:], "dot") < 0
-	}
-	return words[n-1] == "dot" || words[n-1] == "underscore"
-}
-
-var digitWord = set(`zero oh one two three four five six seven eight nine double triple
-	null eins zwei drei vier fünf sechs sieben acht neun
-	zéro deux trois quatre cinq six sept huit neuf
-	cero uno dos tres cuatro cinco seis siete ocho nueve`)
-
-func digitsIn(w string) int {
-	if isDigits(w) {
-		return len(w)
-	}
-	return 1
 }
 
 func isDigits(w string) bool {

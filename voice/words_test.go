@@ -6,33 +6,49 @@ import (
 	"time"
 )
 
-func TestPatience(t *testing.T) {
+// What is likely to go on is waited for, and what is not is not.
+func TestFinished(t *testing.T) {
+	const sure, open, never = 3, 2, 1
 	for _, c := range []struct {
-		text string
-		want time.Duration
-		lang string
+		text, asked, lang string
+		want              int
 	}{
-		{text: "what are your opening hours", want: 0},
-		{text: "my number is", want: 2500 * time.Millisecond},
-		{text: "i would like to book a table for", want: 2500 * time.Millisecond},
-		{text: "yes", want: 0},
-		{text: "five", want: 0},
-		{text: "my number is five", want: 0},
-		{text: "zero one seven two", want: 2500 * time.Millisecond},
-		{text: "0172 44", want: 2500 * time.Millisecond},
-		{text: "0172 443 1122", want: 0},
-		{text: "my name is spelled m e", want: 2500 * time.Millisecond},
-		{text: "john at example dot", want: 2500 * time.Millisecond},
-		{text: "john at example dot com", want: 0},
-		{text: "john at example", want: 0},
-		{text: "first,", want: 2 * time.Second},
-		{text: "is that all you are?", want: 0},
-		{text: "ich hätte gern einen Termin und", want: 2500 * time.Millisecond, lang: "de"},
-		{text: "das ist mein son", lang: "de"},
-		{text: "", want: 0},
+		{text: "", want: sure},
+		{text: "what are your opening hours", want: sure},
+		{text: "can i bring it in today", want: sure},
+		{text: "yes", want: sure},
+		{text: "no thank you", want: sure},
+		{text: "five", want: sure},
+		{text: "tuesday", want: sure},
+		{text: "i would like to speak with your manager", want: sure},
+		{text: "is that all you are?", want: sure},
+		{text: "my bike has a flat tyre", want: open},
+		{text: "my number is", want: never},
+		{text: "i would like to book", want: never},
+		{text: "i would like to book a table for", want: never},
+		{text: "i have a question", want: never},
+		{text: "first,", want: never},
+		{text: "zero one seven two", want: never},
+		{text: "0172 44", want: never},
+		{text: "0172 443 1122", want: sure},
+		{text: "four seven one one", asked: "Tell me the four digits on the card.", want: sure},
+		{text: "four seven one", asked: "Tell me the four digits on the card.", want: never},
+		{text: "my name is spelled m e", want: never},
+		{text: "john at example dot", want: never},
+		{text: "john dot miller", want: never},
+		{text: "john at example dot com", want: sure},
+		{text: "ich hätte gern einen Termin und", want: never, lang: "de"},
+		{text: "das ist mein son", want: sure, lang: "de"},
 	} {
-		if got := patience(c.text, cmp.Or(c.lang, "en")); got != c.want {
-			t.Errorf("patience(%q) = %v, want %v", c.text, got, c.want)
+		p, got := finished(c.text, cmp.Or(c.lang, "en"), c.asked), open
+		switch {
+		case patience(p) == 0:
+			got = sure
+		case patience(p) > time.Second:
+			got = never
+		}
+		if got != c.want || p < 0 || p > 1 {
+			t.Errorf("finished(%q) = %v, waits %v", c.text, p, patience(p))
 		}
 	}
 }

@@ -85,7 +85,7 @@ func TestConditions(t *testing.T) {
 	lab := newLab(t)
 	for _, s := range lab.sets(t) {
 		print("\n%s set\n", s.name)
-		for name, measure := range map[string]func(*testing.T, *set){"gaps": lab.gaps, "background": lab.background, "echo": lab.echoes} {
+		for name, measure := range map[string]func(*testing.T, *set){"gaps": lab.gaps, "background": lab.background, "endings": lab.endings, "echo": lab.echoes} {
 			if *condition == "" || *condition == name {
 				measure(t, s)
 			}
@@ -93,7 +93,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-var condition = flag.String("condition", "", "gaps, background, echo; empty = all")
+var condition = flag.String("condition", "", "gaps, background, endings, echo; empty = all")
 
 func print(format string, args ...any) {
 	if *all {
@@ -130,6 +130,28 @@ func (l *lab) gaps(t *testing.T, s *set) {
 			t.Errorf("%s: %d of %d sentences are cut off by %v without packets", s.name, cut, of, long)
 		}
 	}
+}
+
+// endings are those of turns with and without pauses, with endpoint_type ai.
+func (l *lab) endings(t *testing.T, s *set) {
+	cfg := defaults
+	cfg.Semantic = true
+	var cut, of [3]int
+	var waits []time.Duration
+	for _, u := range s.turns {
+		r := l.answered(t, cfg, u, false)
+		if of[u.kind]++; r.early {
+			cut[u.kind]++
+			print("cut off: %s\n", u.script)
+		}
+		if r.wait > 0 {
+			waits = append(waits, r.wait)
+		}
+	}
+	slices.Sort(waits)
+	print("ai 0.5 s: cut off %d of %d without pauses, %d of %d with pauses, %d of %d dictated; answered after p50 %v, p75 %v, p95 %v\n", cut[whole], of[whole],
+		cut[pauses], of[pauses], cut[dictation], of[dictation], waits[len(waits)/2].Round(time.Millisecond), waits[len(waits)*3/4].Round(time.Millisecond),
+		waits[len(waits)*95/100].Round(time.Millisecond))
 }
 
 // background has people talk behind the caller from the beginning to the end of the call.

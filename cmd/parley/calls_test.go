@@ -266,7 +266,7 @@ func (c client) money() (total, available float64) {
 
 // keysOf are the keys of each event's data (contract 4.9). Keys of ours are in brackets.
 var keysOf = map[string]string{"call.state": "reason status", "audio.first_in": "", "audio.first_out": "", "audio.denoise": "enabled", "speech.start": "side",
-	"speech.end": "side", "turn.user": "language source text", "turn.assistant": "interrupted played_ms text [stages]", "stt.request": "denoise language provider",
+	"speech.end": "side", "turn.end": "probability reason silence_ms threshold", "turn.user": "language source text", "turn.assistant": "interrupted played_ms text [stages]", "stt.request": "denoise language provider",
 	"llm.request": "knowledge_chunks model provider purpose temperature tools", "llm.first_token": "ms", "tts.request": "emotion provider similarity speed stability text voice",
 	"barge_in": "after_ms words", "dtmf.in": "digit", "keypad": "digits ended_by", "warning": "message [stage]", "error": "message stage", "amd": "after_ms result"}
 

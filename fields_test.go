@@ -20,18 +20,37 @@ type setting struct {
 	tests   []string
 }
 
+// modes are those of calls in which the field has an effect.
+func (s setting) modes() string {
+	var out []string
+	for letter, mode := range map[rune]string{'p': "pipeline", 'm': "multimodal", 'd': "dualplex"} {
+		if s.effects[letter] != "" {
+			out = append(out, mode)
+		}
+	}
+	slices.SortFunc(out, func(a, b string) int {
+		return strings.Index("pipeline multimodal dualplex", a) - strings.Index("pipeline multimodal dualplex", b)
+	})
+	return strings.Join(out, " ")
+}
+
 // TestFields keeps docs/fields.md true: every setting of an assistant does something in some mode, and a test hears or sees it.
 func TestFields(t *testing.T) {
 	settings := readSettings(t)
 	of := reflect.TypeFor[assistants.Settings]()
 	var want, got []string
+	tagged := map[string]string{} // the modes that a field's tag names
 	for i := range of.NumField() {
-		if key, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ","); key != "" && key != "-" {
-			want = append(want, key)
+		tag := of.Field(i).Tag
+		if key, _, _ := strings.Cut(tag.Get("json"), ","); key != "" && key != "-" {
+			want, tagged[key] = append(want, key), tag.Get("modes")
 		}
 	}
 	for _, s := range settings {
 		got = append(got, s.name)
+		if modes := s.modes(); tagged[s.name] != "" && tagged[s.name] != modes {
+			t.Errorf("%s: effects in %q, its tag says %q", s.name, modes, tagged[s.name])
+		}
 		if len(s.effects) == 0 || len(s.tests) == 0 {
 			t.Errorf("%s: no effect or no test in assistants/effects.txt", s.name)
 		}

@@ -115,6 +115,9 @@ func (s *Session) heard(t Transcript, now time.Time) {
 	if t.Lost > 0 {
 		s.warn("stt", fmt.Sprintf("The recogniser cannot keep up. %.1f s of what was said were not heard.", t.Lost.Seconds()))
 	}
+	if t.Language == "" && t.Final && len(s.cfg.Others) > 0 {
+		t.Language = tongueOf(t.Text, append([]string{s.cfg.Language}, s.cfg.Others...))
+	}
 	if t.Language != "" {
 		c.language = t.Language
 	}

@@ -14,7 +14,8 @@ type fact struct {
 	stems []string // of all that it is about: the question of an FAQ and its answer, a sentence, its condition
 	asked []string // of the question of an FAQ alone
 	kinds []answerKind
-	rank  int // of the passage it stands in
+	rank  int      // of the passage it stands in
+	words []string // of the question of an FAQ, as they stand
 }
 
 // answerKind is what kind of thing a question wants, or a sentence tells.

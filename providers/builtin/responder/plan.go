@@ -19,7 +19,7 @@ type plan struct {
 
 func faq(question, answer string) fact {
 	f := newFact(answer, question, 0)
-	f.asked = english.Content(question)
+	f.asked, f.words = english.Content(question), english.Tokens(question)
 	return f
 }
 

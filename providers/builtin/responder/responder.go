@@ -1,5 +1,6 @@
 // Package responder is the built-in assistant model. It is no language model: it follows rules, so it needs no key, no
-// network and no download, and answers the same question in the same words every time. English only.
+// network and no download, and answers the same question in the same words every time. English; in
+// other languages it quotes the prompt.
 //
 // What it does with a message, in this order:
 //   - control: goodbye, a person please, repeat, slower;
@@ -72,8 +73,7 @@ func reply(r agent.Request) []action {
 		return []action{{say: evaluate(r, parts)}}
 	}
 	if r.Language != "" && r.Language != "en" {
-		return []action{{say: fmt.Sprintf("The built-in assistant model speaks English only. Choose a language model to talk in %s.",
-			agent.LanguageName(r.Language))}}
+		return abroad(r, parts)
 	}
 	if r.Purpose == agent.PurposeBriefing {
 		return []action{{say: briefing(r.Messages)}}

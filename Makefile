@@ -1,5 +1,5 @@
 # parley: `make run` starts it, `make help` lists everything else.
-PACKAGES := postgresql chromium sip-tester baresip-core
+PACKAGES := postgresql chromium sip-tester baresip-core kamailio kamailio-tls-modules
 GOLDEN    = $(shell grep -rl 'flag.Bool("update"' --include='*_test.go' . | xargs -rn1 dirname | sort -u)
 FUZZTIME ?= 30s
 FUZZ     ?= .

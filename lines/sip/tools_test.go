@@ -3,6 +3,7 @@ package sip
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -72,8 +73,14 @@ func tone(hz float64) []int16 {
 // TestSippCalls: sipp calls us, is heard, puts us on hold and takes us back, and hangs up.
 func TestSippCalls(t *testing.T) {
 	t.Parallel()
+	t.Run("udp", func(t *testing.T) { sippCalls(t, 0, "u1") })
+	t.Run("tcp", func(t *testing.T) { sippCalls(t, 1, "t1") })
+}
+
+func sippCalls(t *testing.T, socket int, transport string) {
+	t.Parallel()
 	s, legs := answering(t)
-	done := sipp(t, "uac.xml", "-s", "205", s.sockets[0].local.String())
+	done := sipp(t, "uac.xml", "-t", transport, "-s", "205", s.sockets[socket].local.String())
 	leg := receive(t, legs, "leg")
 	linetest.Hears(t, leg.Media(), 700, 0.1)
 	linetest.Event(t, leg.Media(), lines.HeldOn)
@@ -139,21 +146,37 @@ func neighbour(t *testing.T) (name, ours, theirs string) {
 	return name, ours, theirs
 }
 
-// TestBaresip: an independent telephone calls us with a tone, presses keys, and hangs up.
+// TestBaresip: an independent telephone calls us with a tone, presses keys, and hangs up, over every transport, in the clear
+// and encrypted.
 func TestBaresip(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ transport, srtp, theirs string }{
+		{"udp", "off", ""}, {"tcp", "off", ""}, {"tls", "off", ""},
+		{"udp", "offered", "srtp"}, {"tcp", "required", "srtp-mand"}, {"tls", "offered", "srtp-mand"}, {"tls", "required", "srtp-mandf"},
+	} {
+		t.Run(c.transport+" "+c.srtp, func(t *testing.T) { baresip(t, c.transport, c.srtp, c.theirs) })
+	}
+}
+
+func baresip(t *testing.T, transport, srtp, mediaenc string) {
 	t.Parallel()
 	ns, ours, theirs := neighbour(t)
 	legs := make(chan lines.Leg, 1)
-	s := serve(t, Config{Listen: []string{"udp://" + ours + ":0"},
-		Trunks: trunks(Trunk{ID: 1, Number: "205", Extension: true, Username: "ada", Password: "secret", Auth: "auth"}),
-		OnCall: func(l lines.Leg) { _ = l.Ring(); _ = l.Answer(context.Background()); legs <- l }})
+	cert, _ := selfSigned(t)
+	s := serve(t, Config{Listen: []string{transport + "://" + ours + ":0"},
+		Certificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &cert, nil },
+		Trunks:      trunks(Trunk{ID: 1, Number: "205", Extension: true, Username: "ada", Password: "secret", Auth: "auth", SRTP: srtp}),
+		OnCall:      func(l lines.Leg) { _ = l.Ring(); _ = l.Answer(context.Background()); legs <- l }})
+	if mediaenc != "" {
+		mediaenc = ";mediaenc=" + mediaenc
+	}
 	dir := t.TempDir()
 	for file, content := range map[string]string{
-		"accounts": "<sip:ada@" + theirs + ";transport=udp>;auth_user=ada;auth_pass=secret;regint=0;audio_codecs=pcma/8000\n",
+		"accounts": "<sip:ada@" + theirs + ";transport=" + transport + ">;auth_user=ada;auth_pass=secret;regint=0;audio_codecs=pcma/8000" + mediaenc + "\n",
 		"contacts": "",
 		"config": text("poll_method epoll", "sip_listen "+theirs+":5060", "audio_source aufile,"+dir+"/tone.wav", "audio_player aufile,"+dir+"/heard.wav",
 			"audio_alert aufile,"+dir+"/alert.wav", "module_path /usr/lib/baresip/modules", "module stdio.so", "module g711.so",
-			"module aufile.so", "module_app account.so", "module_app menu.so"),
+			"module aufile.so", "module srtp.so", "module_app account.so", "module_app menu.so"),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
@@ -188,8 +211,11 @@ func TestBaresip(t *testing.T) {
 			t.Log(out.String())
 		}
 	})
-	_, _ = io.WriteString(keys, "/dial sip:205@"+s.sockets[0].local.String()+"\n")
+	_, _ = io.WriteString(keys, "/dial sip:205@"+s.sockets[0].local.String()+";transport="+transport+"\n")
 	leg := receive(t, legs, "call of baresip")
+	if got := leg.(*Leg).audio.crypto() != nil; got != (mediaenc != "") {
+		t.Errorf("encrypted: %v", got)
+	}
 	linetest.Hears(t, leg.Media(), 440, 0.05)
 	_, _ = io.WriteString(keys, "4")
 	if e := linetest.Event(t, leg.Media(), lines.Digit); e.Digit != '4' {

@@ -314,3 +314,22 @@ func (t *Turn) observe(kind string, data any) {
 		t.Observe(Event{kind, data})
 	}
 }
+
+// Use carries out one call that another engine wants, with the functions of the turn. over says that this assistant's part ends
+// with it. The turn is observed as always.
+func (t *Turn) Use(ctx context.Context, c ToolCall) (over bool, err error) {
+	err = t.run(ctx, c)
+	return t.over, err
+}
+
+// Choose asks the model which function to call now, and with which arguments; nil when it wants none.
+func (t *Turn) Choose(ctx context.Context) (*ToolCall, error) {
+	r := t.request(0)
+	r.Purpose = PurposeTool
+	t.observe("llm.request", Asked{t.Engine.Provider, t.Engine.Name, t.Temperature, names(r.Tools), len(t.Prompt.Passages), r.Purpose})
+	_, calls, err := t.listen(ctx, r, func(string, error) bool { return true })
+	if err != nil || len(calls) == 0 {
+		return nil, err
+	}
+	return &calls[0], nil
+}

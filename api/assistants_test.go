@@ -175,7 +175,7 @@ func TestReferenceLists(t *testing.T) {
 		s.Send("GET /user/assistants/phone-numbers?type=x", "").WantError("type: The selected type is invalid.")
 		s.Send("GET /user/assistants/synthesizer-providers", "").Want(200, `[{"id":1,"name":"Built-in speech","code":"builtin","is_healthy":true}]`)
 		s.Send("GET /user/assistants/models", "").Want(200, `[{"id":1,"name":"Built-in assistant model","is_healthy":true}]`)
-		s.Send("GET /user/assistants/models?type=dualplex", "").Want(200, `[]`) // there is none: the pipeline stands in
+		s.Send("GET /user/assistants/models?type=dualplex", "").Want(200, `[{"id":2,"name":"Built-in realtime model","code":"builtin-realtime","is_healthy":true}]`)
 		s.Send("GET /user/assistants/phone-numbers", "").Want(200, `[]`)
 		if l := s.Send("GET /user/assistants/languages", "").Want(200); !strings.HasPrefix(l.Body, `[{"id":1,"name":"English","iso_2":"en"},{"id":2,"name":"Romanian","iso_2":"ro"}`) {
 			t.Error(l.Body)

@@ -49,11 +49,12 @@ func (h *App) offer() catalog.Offer {
 func engines(vs providers.Vendors) *switchboard.Engines {
 	out := &switchboard.Engines{Transcribers: map[string]voice.OpenTranscriber{}, Synthesizers: map[string]voice.Synthesizer{},
 		Models: map[string]func(string) agent.Model{}, Warm: map[string]func(context.Context, voice.Transcription) error{},
-		Most:    map[string]int{},
+		Realtime: map[string]voice.OpenRealtime{}, Most: map[string]int{},
 		Default: vs.First(speaks).Code}
 	for _, v := range vs {
 		set(out.Transcribers, v.Code, v.Transcriber, v.Transcriber != nil)
 		set(out.Synthesizers, v.Code, v.Synthesizer, v.Synthesizer != nil)
+		set(out.Realtime, v.Code, v.Realtime, v.Realtime != nil)
 		set(out.Models, v.Code, v.Model, v.Model != nil)
 		set(out.Warm, v.Code, v.Warm, v.Warm != nil)
 		set(out.Most, v.Code, v.Limit, v.Limit > 0)

@@ -373,7 +373,7 @@ func TestWarnings(t *testing.T) {
 		{`"llm_temperature":0.4`, []string{"llm_temperature"}},
 		{`"llm_temperature":0.4,"llm_model_id":3`, nil},
 		{`"ambient_sound":"cafe"`, nil},
-		{`"mode":"multimodal","voice_id":3,"llm_model_id":null,"multimodal_model_id":2,"voice_stability":0.5,"filler_config":{}`, []string{"voice_stability", "filler_config", "mode"}},
+		{`"mode":"multimodal","voice_id":3,"llm_model_id":null,"multimodal_model_id":2,"voice_stability":0.5,"filler_config":{}`, []string{"voice_stability", "filler_config"}},
 		{`"tools":[{"type":"calendar_integration","calendar_api_key":"cal_1234","calendar_event_slug":"a","calendar_custom_endpoint":"https://c.example"}]`, []string{"tools.0.calendar_custom_endpoint"}},
 	} {
 		l := sqlite(t)

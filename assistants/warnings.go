@@ -88,7 +88,6 @@ func (j *judgement) warnPending() {
 		key  string
 		when bool
 	}{
-		{"mode", in.Has("mode") && j.realtime()},
 		{"enable_noise_cancellation", in.To.EnableNoiseCancellation},
 	} {
 		if f.when {

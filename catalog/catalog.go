@@ -61,7 +61,6 @@ type Model struct {
 	Code        string   // the vendor's name of it
 	Temperature bool     // it has such a setting
 	Languages   []string // ISO 639-1; nil = all of the list
-	unlisted    bool
 	healthy     func() bool
 }
 
@@ -149,7 +148,7 @@ func (l *list) addModel(n numbering, m NewModel) error {
 	if err != nil {
 		return err
 	}
-	l.models = append(l.models, Model{id, m.Name, m.Types, m.Provider, m.Code, m.Temperature, m.Languages, m.Unlisted, m.Healthy})
+	l.models = append(l.models, Model{id, m.Name, m.Types, m.Provider, m.Code, m.Temperature, m.Languages, m.Healthy})
 	return l.addVoices(n, m.Voices, Voice{Provider: m.Code, Languages: m.Languages, Modes: []Mode{Multimodal}})
 }
 

@@ -34,9 +34,9 @@ func (c *Catalog) Transcribers(f Filter) []Provider {
 	return pick(c.now.Load().transcribers, func(p Provider) bool { return f.language(p.Languages) })
 }
 
-// Models are the listed models of a type by id.
+// Models are the models of a type by id.
 func (c *Catalog) Models(typ string) []Model {
-	return pick(c.now.Load().models, func(m Model) bool { return m.Is(typ) && !m.unlisted })
+	return pick(c.now.Load().models, func(m Model) bool { return m.Is(typ) })
 }
 
 // Voice finds a voice on offer.

@@ -38,7 +38,6 @@ type NewModel struct {
 	Temperature bool
 	Languages   []string   // ISO 639-1; nil = all of the list
 	Voices      []NewVoice // of a multimodal engine
-	Unlisted    bool       // it keeps what was chosen before, and nobody is offered it
 	Healthy     func() bool
 }
 

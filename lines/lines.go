@@ -124,6 +124,8 @@ type Media interface {
 	Under(pcm []int16, gain float64)
 	// SendDigits queues RFC 4733 telephone events: 0-9 * # A-D, w = 0.5 s pause; each 120 ms with an 80 ms gap.
 	SendDigits(digits string) error
+	// SetThreshold sets the probability, 0-1, at which sound counts as speech; 0.5 at first.
+	SetThreshold(p float32)
 	// Record writes both directions to w as interleaved 16-bit little-endian stereo at Rate, far end left, ours right,
 	// aligned by one clock, from now to the end of the leg; then w is closed. Writes happen off the media thread.
 	Record(w io.WriteCloser)

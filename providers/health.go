@@ -144,6 +144,16 @@ func watch(v Vendor) Vendor {
 	if model := v.Model; model != nil {
 		v.Model = func(name string) agent.Model { return watchedModel{model(name), h, name} }
 	}
+	if open := v.Realtime; open != nil {
+		v.Realtime = func(ctx context.Context, how voice.RealtimeSetting) (voice.Realtime, error) {
+			r, err := open(ctx, how)
+			if err != nil {
+				h.note(how.Model, err)
+				return nil, err
+			}
+			return watchedRealtime{r, h, how.Model}, nil
+		}
+	}
 	if v.Embedder != nil {
 		v.Embedder = watchedEmbedder{v.Embedder, h}
 	}
@@ -161,6 +171,23 @@ func (w watchedTranscriber) Recv() (voice.Transcript, error) {
 		w.health.note(transcribing, err)
 	}
 	return t, err
+}
+
+type watchedRealtime struct {
+	voice.Realtime
+	health *health
+	name   string
+}
+
+func (w watchedRealtime) Recv() (voice.RealtimeEvent, error) {
+	ev, err := w.Realtime.Recv()
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		w.health.note(w.name, err)
+	case err == nil && ev.Kind == voice.AnswerOver:
+		w.health.note(w.name, ev.Err)
+	}
+	return ev, err
 }
 
 type watchedSynthesizer struct {

@@ -27,6 +27,7 @@ type Vendor struct {
 	Transcriber voice.OpenTranscriber
 	Warm        func(ctx context.Context, t voice.Transcription) error // makes ready what Transcriber will be opened with
 	Synthesizer voice.Synthesizer
+	Realtime    voice.OpenRealtime
 	Model       func(name string) agent.Model
 	Embedder    knowledge.Embedder
 
@@ -63,7 +64,8 @@ func (v Vendor) Roles() (names []string) {
 		name string
 		on   bool
 	}{
-		{"llm", v.Model != nil}, {"stt", v.Transcriber != nil}, {"tts", v.Synthesizer != nil}, {"embedding", v.Embedder != nil},
+		{"llm", v.Model != nil}, {"stt", v.Transcriber != nil}, {"tts", v.Synthesizer != nil}, {"realtime", v.Realtime != nil},
+		{"embedding", v.Embedder != nil},
 		{"numbers", v.Carrier != nil}, {"sms", v.Texter != nil}, {"whatsapp", v.Gateway != nil}, {"payments", v.Payments != nil || v.Till != nil},
 	} {
 		if r.on {

@@ -52,8 +52,7 @@ func catalogOf(t *testing.T, vs providers.Vendors) *catalog.Catalog {
 	return c
 }
 
-// TestOffers opens what the binary holds, and a server beside it. The realtime model that the pipeline's engines stand in for is
-// what assistants of its modes get, and nobody is offered it.
+// TestOffers opens what the binary holds, and a server beside it.
 //
 // Contract: 4.3 4.7
 func TestOffers(t *testing.T) {
@@ -75,7 +74,7 @@ func TestOffers(t *testing.T) {
 		t.Error(ps)
 	}
 	for _, m := range []catalog.Mode{catalog.Multimodal, catalog.Dualplex} {
-		if offered := c.Models(string(m)); len(offered) > 0 {
+		if offered := c.Models(string(m)); len(offered) != 1 || offered[0].Code != "builtin-realtime" {
 			t.Error(m, "offers", offered)
 		}
 		if chosen, ok := c.Model(c.DefaultModel(string(m))); !ok || chosen.Code != "builtin-realtime" {

@@ -84,7 +84,8 @@ func newLab(t testing.TB, d *db.DB) *lab {
 	cat, err := catalog.Open(t.Context(), d, catalog.Offer{
 		Synthesizers: []catalog.NewSynthesizer{{Code: "fake", Name: "Fake", Languages: []string{"en"}, Voices: []catalog.NewVoice{{Code: "v", Name: "V"}}}},
 		Transcribers: []catalog.NewTranscriber{{Code: "fake", Name: "Fake", Languages: []string{"en"}}},
-		Models:       []catalog.NewModel{{Provider: "fake", Code: "m", Name: "M", Types: []string{"llm"}}},
+		Models: []catalog.NewModel{{Provider: "fake", Code: "m", Name: "M", Types: []string{"llm"}},
+			{Provider: "fake", Code: "live", Name: "Live", Types: []string{"multimodal", "dualplex"}, Voices: []catalog.NewVoice{{Code: "v", Name: "V"}}}},
 	})
 	l.must(err)
 	runner := jobs.NewRunner(d)
@@ -141,7 +142,7 @@ func (l *lab) assistant(typ string, change func(*assistants.Settings)) assistant
 	if change != nil {
 		change(&f)
 	}
-	a, _, err := l.Assistants.Create(l.t.Context(), l.owner, assistants.Change{Patch: value.Filled(f).Sending("record", "post_call_evaluation")})
+	a, _, err := l.Assistants.Create(l.t.Context(), l.owner, assistants.Change{Patch: value.Filled(f).Sending("record", "post_call_evaluation", "tts_emotion_enabled")})
 	l.must(err)
 	return a
 }

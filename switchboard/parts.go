@@ -25,10 +25,12 @@ type cast struct {
 	voice, voice2             string // voice codes
 	provider, provider2       string // of the model
 	model, model2             string
+	realtime, realtimeModel   string // provider and model of an engine that does all of it; empty = a pipeline
+	own                       string // the voice of that engine; empty = it writes
 }
 
 // cast chooses the engines of an assistant: its own, else the language's default; the fallbacks are whatever else the
-// installation has for the language. A realtime assistant is served by the same parts.
+// installation has for the language. A realtime assistant has the same parts to stand in.
 func (s *Switchboard) cast(a assistants.Assistant) cast {
 	lang := a.LanguageID
 	c := cast{transcriber: s.Engines().Default, synthesizer: s.Engines().Default, provider: s.Engines().Default}
@@ -48,7 +50,8 @@ func (s *Switchboard) cast(a assistants.Assistant) cast {
 	}
 	id := value.Or(a.LLMModelID, 0)
 	if a.ModeOf() != catalog.Pipeline {
-		id = value.Or(a.MultimodalModelID, 0)
+		id = value.Or(a.ChatLLMFallbackID, 0)
+		s.castRealtime(&c, a)
 	}
 	c.provider, c.model = s.modelNames(id)
 	s.understudies(&c, lang, a.VoiceID)
@@ -136,6 +139,12 @@ func (s *Switchboard) voiceOf(provider string, lang int64) (catalog.Voice, bool)
 func (s *Switchboard) providers(a assistants.Assistant) []string {
 	c := s.cast(a)
 	out := []string{c.transcriber, c.synthesizer, c.provider}
+	switch {
+	case c.own != "":
+		out = []string{c.realtime}
+	case c.realtime != "":
+		out = []string{c.realtime, c.synthesizer}
+	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
@@ -174,6 +183,9 @@ func (s *Switchboard) conversation(a assistants.Assistant, l *live, c cast) (voi
 		second := *m
 		second.engine = s.engine(c.provider2, c.model2)
 		p.ThinkerFallback = &second
+	}
+	if c.realtime != "" {
+		s.talks(a, c, m, &cfg, &p)
 	}
 	return cfg, p, nil
 }
@@ -292,7 +304,10 @@ func (s *Switchboard) prepare(l *live, a assistants.Assistant) error {
 	if err != nil {
 		return err
 	}
-	if cfg.Greeting != "" {
+	if parts.Realtime != nil {
+		parts.Realtime.Open = s.openEarly(l.ctx, parts.Realtime.Open, parts.Realtime.Opening(cfg, rateOf(l.call.Type)))
+	}
+	if cfg.Greeting != "" && c.own == "" {
 		sp := cfg.Speech
 		sp.Text, sp.Language = strings.TrimSpace(cfg.Greeting), cfg.Language
 		parts.Greeting = voice.OpenWhole(l.ctx, parts.Synthesizer, sp)
@@ -315,7 +330,7 @@ func rateOf(t calls.Type) int {
 // warm has the transcriber made ready.
 func (s *Switchboard) warm(ctx context.Context, c cast, cfg voice.Config, rate int) {
 	warm := s.Engines().Warm[c.transcriber]
-	if warm == nil {
+	if warm == nil || c.realtime != "" && c.realtime != c.transcriber {
 		return
 	}
 	if err := warm(ctx, cfg.Transcription(rate)); err != nil && ctx.Err() == nil {

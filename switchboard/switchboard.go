@@ -73,6 +73,7 @@ type Webhooks interface {
 type Engines struct {
 	Transcribers map[string]voice.OpenTranscriber
 	Synthesizers map[string]voice.Synthesizer
+	Realtime     map[string]voice.OpenRealtime
 	Models       map[string]func(model string) agent.Model
 	// Warm makes ready what a transcriber will be opened with, while it rings.
 	Warm map[string]func(context.Context, voice.Transcription) error

@@ -38,7 +38,6 @@ func (m *thinker) Think(ctx context.Context, q voice.Thinking) iter.Seq2[voice.T
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		stopped := false
-		x := transfer{thinker: m, asked: q}
 		send := func(t voice.Thought) bool {
 			if !stopped && !yield(t, nil) {
 				stopped = true
@@ -46,11 +45,7 @@ func (m *thinker) Think(ctx context.Context, q voice.Thinking) iter.Seq2[voice.T
 			}
 			return !stopped
 		}
-		x.send = send
-		turn := m.turn(q, x.channel())
-		turn.Observe = func(e agent.Event) {
-			send(voice.Thought{Event: &e, Then: x.then, Successor: x.successor})
-		}
+		turn := m.observed(q, send)
 		for text, err := range turn.Sentences(ctx) {
 			switch {
 			case stopped:
@@ -63,6 +58,16 @@ func (m *thinker) Think(ctx context.Context, q voice.Thinking) iter.Seq2[voice.T
 			}
 		}
 	}
+}
+
+// observed is a turn whose steps are sent as thoughts.
+func (m *thinker) observed(q voice.Thinking, send func(voice.Thought) bool) *agent.Turn {
+	x := transfer{thinker: m, asked: q, send: send}
+	turn := m.turn(q, x.channel())
+	turn.Observe = func(e agent.Event) {
+		send(voice.Thought{Event: &e, Then: x.then, Successor: x.successor})
+	}
+	return turn
 }
 
 func (m *thinker) turn(q voice.Thinking, can toolbox.Channel) *agent.Turn {

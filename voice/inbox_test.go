@@ -104,6 +104,7 @@ func (e *echo) Join(lines.Media) (func(), error)                 { return nil, i
 func (e *echo) SendDigits(keys string) error                     { e.keys = append(e.keys, keys); return nil }
 func (e *echo) Play(context.Context, []int16) (int64, error)     { return 0, io.EOF }
 func (e *echo) Under([]int16, float64)                           {}
+func (e *echo) SetThreshold(float32)                             {}
 func (e *echo) Clear() int64                                     { return e.Played() }
 func (e *echo) Hear(ctx context.Context, _ []int16) (int, error) { <-ctx.Done(); return 0, ctx.Err() }
 

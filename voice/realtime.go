@@ -97,6 +97,7 @@ type RealtimeSetting struct {
 	Silence    time.Duration // that ends a turn where Threshold is set
 	Interrupts bool          // the engine may stop its own answer at the first sound of the caller
 
+	Wanted  []agent.Field   // what the conversation should find out, for engines that do not read prose
 	History []agent.Message // of an earlier connection: texts, tool calls and results
 	Notes   []string
 }

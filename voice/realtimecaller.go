@@ -47,7 +47,7 @@ func (s *Session) callerStarts(now time.Time) {
 	s.openTurn(now)
 	s.resetQuiet(now)
 	s.off(endpointAlarm)
-	if s.cfg.Interruptible && s.cfg.InterruptAfter == 0 && s.cfg.InterruptWords == 0 && s.mayStop(s.turn) && !s.pickUp(now) {
+	if s.cfg.InterruptsAtOnce() && s.mayStop(s.turn) && !s.pickUp(now) {
 		s.interrupt(now)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	"parley/agent"
@@ -79,17 +80,23 @@ func (s *Session) connect(replay bool) {
 
 // setting is how the engine is opened now.
 func (s *Session) setting() RealtimeSetting {
-	how := s.parts.Realtime.Setting
-	how.Rate, how.Languages, how.Hints = s.media.Rate(), append([]string{s.cfg.Language}, s.cfg.Others...), s.cfg.Hints
-	how.Speech, how.Semantic, how.Silence = s.cfg.Speech, s.cfg.Semantic, s.endSilence()
-	how.Interrupts = s.cfg.Interruptible && s.cfg.InterruptAfter == 0 && s.cfg.InterruptWords == 0
-	for _, m := range s.history {
-		if m.Text != "" || len(m.Calls) > 0 {
-			how.History = append(how.History, m)
-		}
-	}
-	how.Notes = append([]string{}, s.realtime.notes...)
+	how := s.parts.Realtime.Opening(s.cfg, s.media.Rate())
+	how.History, how.Notes = s.memory(), slices.Clone(s.realtime.notes)
 	return how
+}
+
+// Opening is how a conversation of c is opened first, on a line of rate Hz.
+func (t *Talker) Opening(c Config, rate int) RealtimeSetting {
+	how := t.Setting
+	how.Rate, how.Languages, how.Hints = rate, append([]string{c.Language}, c.Others...), c.Hints
+	how.Speech, how.Semantic, how.Silence = c.Speech, c.Semantic, max(c.EndSilence, shortestSilence)
+	how.Interrupts = c.InterruptsAtOnce()
+	return how
+}
+
+// InterruptsAtOnce reports that the first sound of the caller stops the assistant.
+func (c Config) InterruptsAtOnce() bool {
+	return c.Interruptible && c.InterruptAfter == 0 && c.InterruptWords == 0
 }
 
 // follow passes on what the engine tells until it ends or fails. Sound goes into streams, past the owner.
@@ -171,6 +178,9 @@ func (h connected) take(s *Session, now time.Time) {
 	}
 	r.conn = h.conn
 	how := s.parts.Realtime.Setting
+	if t := how.Threshold; t != nil {
+		s.media.SetThreshold(float32(*t))
+	}
 	sum := sha256.Sum256([]byte(how.Instructions))
 	s.emit(now, "realtime.session", RealtimeSession{s.parts.Realtime.Provider, how.Model, how.Threshold, s.cfg.Speech.Voice,
 		hex.EncodeToString(sum[:])})

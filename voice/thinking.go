@@ -88,7 +88,7 @@ func (s *Session) agree(ctx context.Context, turn, src int, th Thought) bool {
 
 // memory is what was said and done so far, for a model.
 func (s *Session) memory() []agent.Message {
-	return slices.DeleteFunc(slices.Clone(s.history), func(m agent.Message) bool { return m.Text == "" && len(m.Calls) == 0 })
+	return slices.DeleteFunc(append([]agent.Message(nil), s.history...), func(m agent.Message) bool { return m.Text == "" && len(m.Calls) == 0 })
 }
 
 // take takes one step of an answer. The first engine with something to say or do is the one that goes on.

@@ -20,20 +20,21 @@ type Media struct {
 	over   chan struct{}
 	done   chan struct{}
 
-	mu      sync.Mutex
-	queued  []int16
-	played  int64
-	uttered []int16 // of the far end, still to arrive
-	arrived []int16 // of them, not delivered yet
-	began   time.Time
-	space   chan struct{} // closed and replaced when queued samples were sent
-	spans   []Span
-	sent    []int16
-	Digits  []string // what SendDigits was asked for
-	Loops   []Loop   // what Under was asked for
-	records []io.WriteCloser
-	joined  *Media // whose far end hears this one's
-	closed  bool
+	mu        sync.Mutex
+	queued    []int16
+	played    int64
+	uttered   []int16 // of the far end, still to arrive
+	arrived   []int16 // of them, not delivered yet
+	began     time.Time
+	space     chan struct{} // closed and replaced when queued samples were sent
+	spans     []Span
+	sent      []int16
+	Digits    []string // what SendDigits was asked for
+	Threshold float32  // what SetThreshold was asked for; 0 = it was not
+	Loops     []Loop   // what Under was asked for
+	records   []io.WriteCloser
+	joined    *Media // whose far end hears this one's
+	closed    bool
 }
 
 // Span is a stretch of time in which queued samples were sent, counted from the start of the leg.
@@ -43,6 +44,13 @@ type Span struct{ From, To time.Duration }
 type Loop struct {
 	PCM  []int16
 	Gain float64
+}
+
+// SetThreshold notes it.
+func (m *Media) SetThreshold(p float32) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.Threshold = p
 }
 
 // Under notes the loop.

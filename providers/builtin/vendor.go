@@ -17,7 +17,7 @@ func Vendor() providers.Maker {
 	return providers.Make(Code, "Built in", "llm stt tts", struct{}{}, func(_ context.Context, _ struct{}, on providers.Ground) ([]providers.Vendor, error) {
 		e := Open(on.Cache)
 		return []providers.Vendor{{Code: Code, About: "built in", Offer: Offer(), Transcriber: e.Transcriber, Warm: e.Warm, Synthesizer: e,
-			Model: func(string) agent.Model { return responder.Model{} }, Limit: e.Capacity(), Close: e.Close}}, nil
+			Realtime: e.Realtime(), Model: func(string) agent.Model { return responder.Model{} }, Limit: e.Capacity(), Close: e.Close}}, nil
 	})
 }
 
@@ -37,7 +37,7 @@ func Offer() catalog.Offer {
 		Models: []catalog.NewModel{
 			{Provider: Code, Code: "builtin-responder", Name: "Built-in assistant model", Types: []string{catalog.LLM}, Languages: english},
 			{Provider: Code, Code: "builtin-realtime", Name: "Built-in realtime model", Languages: english, Voices: voices,
-				Types: []string{string(catalog.Multimodal), string(catalog.Dualplex)}, Unlisted: true},
+				Types: []string{string(catalog.Multimodal), string(catalog.Dualplex)}},
 		},
 	}
 }

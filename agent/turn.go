@@ -215,12 +215,16 @@ func (t *Turn) request(n int) Request {
 	return r
 }
 
+// early is how long text to be spoken waits for the end of its sentence before the beginning is spoken.
+const early = 100 * time.Millisecond
+
 func (t *Turn) listen(ctx context.Context, r Request, yield func(string, error) bool) (string, []ToolCall, error) {
 	var (
 		split sentences.Splitter
 		text  strings.Builder
 		calls []ToolCall
 		began = time.Now()
+		since = began // what is not yielded has waited
 		heard bool
 	)
 	for chunk, err := range t.Engine.Reply(ctx, r) {
@@ -228,15 +232,21 @@ func (t *Turn) listen(ctx context.Context, r Request, yield func(string, error) 
 			return "", nil, err
 		}
 		if !heard {
-			heard = true
+			heard, since = true, time.Now()
 			t.observe("llm.first_token", FirstToken{time.Since(began).Milliseconds()})
 		}
 		if chunk.Call != nil {
 			calls = append(calls, *chunk.Call)
 		}
 		text.WriteString(chunk.Text)
-		for _, s := range split.Push(chunk.Text) {
-			if !yield(s, nil) {
+		pieces := split.Push(chunk.Text)
+		if len(pieces) == 0 && t.Prompt.Spoken && time.Since(since) >= early {
+			if s := split.Early(); s != "" {
+				pieces = []string{s}
+			}
+		}
+		for _, s := range pieces {
+			if since = time.Now(); !yield(s, nil) {
 				return "", nil, errStopped
 			}
 		}

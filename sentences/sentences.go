@@ -8,7 +8,10 @@ import (
 )
 
 // Splitter cuts a growing text into sentences that can be spoken one by one. The pieces, joined, are the text.
-type Splitter struct{ buf string }
+type Splitter struct {
+	buf   string
+	given int // pieces
+}
 
 const (
 	longest = 280         // bytes after which a sentence without an end is cut at a clause or a blank
@@ -24,9 +27,53 @@ func (s *Splitter) Push(text string) []string {
 		if n == 0 {
 			return out
 		}
-		out = append(out, s.buf[:n])
-		s.buf = s.buf[n:]
+		out = append(out, s.take(n))
 	}
+}
+
+func (s *Splitter) take(n int) string {
+	piece := s.buf[:n]
+	s.buf = s.buf[n:]
+	s.given++
+	return piece
+}
+
+const (
+	firstPiece = 40 // letters of an unfinished sentence that can be spoken while the rest is awaited
+	clausePart = 0.4
+)
+
+// Early returns the beginning of a sentence whose end is awaited, once it is worth speaking: up to the end of a clause, or
+// about 40 letters; of the second piece of a text twice as many, and so on. Empty when there is not enough, or the sentence
+// may be over.
+func (s *Splitter) Early() string {
+	limit := firstPiece << min(s.given, 8)
+	if limit > longest || strings.ContainsAny(lastOf(s.buf), ".!?…\"”)") {
+		return ""
+	}
+	letters, blank, mark := 0, 0, 0
+	for i, r := range s.buf {
+		if letters++; unicode.IsSpace(r) && i > 0 {
+			blank = i + utf8.RuneLen(r)
+			if strings.ContainsRune(",;:–—", lastRune(s.buf[:i])) && float64(letters) >= clausePart*float64(limit) {
+				mark = blank
+			}
+		}
+	}
+	switch {
+	case mark > 0 && mark < len(s.buf):
+		return s.take(mark)
+	case letters > limit && blank > 0:
+		return s.take(blank)
+	}
+	return ""
+}
+
+func lastOf(s string) string { return string(lastRune(strings.TrimSpace(s))) }
+
+func lastRune(s string) rune {
+	r, _ := utf8.DecodeLastRuneInString(s)
+	return r
 }
 
 // Flush returns what is left.

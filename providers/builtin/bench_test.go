@@ -1,6 +1,8 @@
 package builtin
 
 import (
+	"context"
+	"iter"
 	"os"
 	"slices"
 	"strconv"
@@ -10,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"parley/agent"
 	"parley/providers/providertest"
 	"parley/voice"
 )
@@ -49,6 +52,58 @@ func BenchmarkSpeak(b *testing.B) {
 			b.ReportMetric(float64(first.Milliseconds())/float64(b.N), "ms-to-first-sound")
 			b.ReportMetric(float64(work.Milliseconds())/float64(b.N), "cpu-ms-to-first-sound")
 		})
+	}
+}
+
+// BenchmarkFirstSound reports when the first sound of a sentence of 28 words is there, from the first token of a model that
+// makes one of four letters every 30 and 80 ms. Targets: 0.6 s and 1.2 s.
+func BenchmarkFirstSound(b *testing.B) {
+	const text = "You can pick up your city bike at our shop in the old town on any day between nine and five if you bring the card that you booked with."
+	how := voice.Speech{Voice: "slt", Language: "en", Speed: 1, Stability: 1, Similarity: 1}
+	if _, err := engines.Render(b.Context(), voice.Speech{Text: "warm", Voice: how.Voice}); err != nil {
+		b.Fatal(err)
+	}
+	for _, each := range []time.Duration{30 * time.Millisecond, 80 * time.Millisecond} {
+		b.Run(each.String(), func(b *testing.B) {
+			var sum, worst time.Duration
+			for b.Loop() {
+				t := agent.Turn{Engine: agent.Engine{Model: typist{text, each}}, Prompt: agent.Prompt{Spoken: true}}
+				began := time.Now().Add(each)
+				u := voice.Open(b.Context(), engines, how)
+				heard := make(chan time.Duration, 1)
+				go func() {
+					_, _ = u.Recv()
+					heard <- time.Since(began)
+				}()
+				for piece := range t.Sentences(b.Context()) {
+					u.Write(strings.TrimSpace(piece))
+					u.Flush()
+				}
+				first := <-heard
+				sum, worst = sum+first, max(worst, first)
+				u.Close()
+			}
+			b.ReportMetric(sum.Seconds()/float64(b.N), "s-to-first-sound")
+			b.ReportMetric(worst.Seconds(), "s-at-worst")
+		})
+	}
+}
+
+// typist makes four letters at a time.
+type typist struct {
+	text string
+	each time.Duration
+}
+
+func (m typist) Reply(ctx context.Context, _ agent.Request) iter.Seq2[agent.Chunk, error] {
+	return func(yield func(agent.Chunk, error) bool) {
+		tick := time.NewTicker(m.each)
+		defer tick.Stop()
+		for token := range slices.Chunk([]byte(m.text), 4) {
+			if <-tick.C; !yield(agent.Chunk{Text: string(token)}, nil) {
+				return
+			}
+		}
 	}
 }
 

@@ -8,31 +8,44 @@ import (
 	"io"
 	"mime/multipart"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"parley/audio"
 	"parley/providers/rest"
+	"parley/safe"
 	"parley/voice"
 )
 
 // Transcriber opens transcribers with a transcription model of a server.
 func (c *Client) Transcriber(model string) voice.OpenTranscriber {
+	plain := new(atomic.Bool)
 	return func(ctx context.Context, l voice.Transcription) (voice.Transcriber, error) {
 		ctx, stop := context.WithCancel(ctx)
-		return &transcriber{client: c, model: model, as: l, ctx: ctx, stop: stop, turns: make(chan []int16, 16)}, nil
+		t := &transcriber{client: c, model: model, plain: plain, as: l, ctx: ctx, stop: stop, turns: make(chan []int16, 16),
+			heard: make(chan heard, 16)}
+		safe.Go("transcription", t.work)
+		return t, nil
 	}
 }
 
-// transcriber collects a turn and sends it whole: this API hears files, not streams, so there are no partial transcripts.
-// Recv does the waiting; a failed turn is an error of that Recv alone, and the next turn may succeed.
+// transcriber collects a turn and sends it whole: this API hears files. What it hears it says as it goes, where the server
+// streams that. A failed turn is an error of one Recv alone, and the next turn may succeed.
 type transcriber struct {
 	client *Client
 	model  string
+	plain  *atomic.Bool // the server refuses to stream
 	as     voice.Transcription
 	ctx    context.Context
 	stop   context.CancelFunc
 	pcm    []int16
 	turns  chan []int16
+	heard  chan heard
+}
+
+type heard struct {
+	voice.Transcript
+	err error
 }
 
 // longestTurn bounds what is kept of one turn, in seconds; of longer ones the end counts.
@@ -58,21 +71,14 @@ func (t *transcriber) EndTurn() error {
 }
 
 func (t *transcriber) Recv() (voice.Transcript, error) {
-	var turn []int16
 	select {
-	case turn = <-t.turns:
+	case h := <-t.heard:
+		if t.ctx.Err() == nil {
+			return h.Transcript, h.err
+		}
 	case <-t.ctx.Done():
-		return voice.Transcript{}, io.EOF
 	}
-	spoken := trim(turn, t.as.Rate)
-	if len(spoken) < t.as.Rate/10 {
-		return voice.Transcript{Final: true}, nil
-	}
-	out, err := t.transcribe(spoken)
-	if err != nil && t.ctx.Err() != nil {
-		return voice.Transcript{}, io.EOF
-	}
-	return out, rest.Explain("transcription service", err)
+	return voice.Transcript{}, io.EOF
 }
 
 func (t *transcriber) Close() error {
@@ -80,8 +86,44 @@ func (t *transcriber) Close() error {
 	return nil
 }
 
+// work has the turns recognised, one after the other.
+func (t *transcriber) work() {
+	for {
+		select {
+		case turn := <-t.turns:
+			spoken := trim(turn, t.as.Rate)
+			if len(spoken) < t.as.Rate/10 {
+				t.say(voice.Transcript{Final: true}, nil)
+				continue
+			}
+			out, err := t.transcribe(spoken)
+			t.say(out, rest.Explain("transcription service", err))
+		case <-t.ctx.Done():
+			return
+		}
+	}
+}
+
+func (t *transcriber) say(out voice.Transcript, err error) {
+	select {
+	case t.heard <- heard{out, err}:
+	case <-t.ctx.Done():
+	}
+}
+
+// transcribe asks for a stream, and does without one where the server does not take the wish.
 func (t *transcriber) transcribe(pcm []int16) (voice.Transcript, error) {
-	body, contentType, err := t.form(pcm)
+	out, err := t.ask(pcm, !t.plain.Load())
+	if r, ok := errors.AsType[*rest.Refusal](err); ok && (r.Status == 400 || r.Status == 422) && !t.plain.Load() {
+		if out, err = t.ask(pcm, false); err == nil {
+			t.plain.Store(true)
+		}
+	}
+	return out, err
+}
+
+func (t *transcriber) ask(pcm []int16, stream bool) (voice.Transcript, error) {
+	body, contentType, err := t.form(pcm, stream)
 	if err != nil {
 		return voice.Transcript{}, err
 	}
@@ -90,6 +132,9 @@ func (t *transcriber) transcribe(pcm []int16) (voice.Transcript, error) {
 		return voice.Transcript{}, err
 	}
 	defer a.Close()
+	if strings.HasPrefix(a.Header("Content-Type"), "text/event-stream") {
+		return t.follow(a)
+	}
 	raw, err := io.ReadAll(io.LimitReader(a, 1<<20))
 	if err != nil {
 		return voice.Transcript{}, err
@@ -99,6 +144,41 @@ func (t *transcriber) transcribe(pcm []int16) (voice.Transcript, error) {
 		return voice.Transcript{}, err
 	}
 	return voice.Transcript{Text: strings.TrimSpace(heard.Text), Final: true, Language: iso(heard.Language)}, nil
+}
+
+// mostText is the longest transcript of one turn in bytes.
+const mostText = 64 << 10
+
+// follow says what is heard as it comes. Events of other kinds are nothing to it.
+func (t *transcriber) follow(src io.Reader) (voice.Transcript, error) {
+	var text strings.Builder
+	for data, err := range rest.Events(src) {
+		if err != nil {
+			return voice.Transcript{}, err
+		}
+		var ev struct {
+			Type, Delta, Text, Language string
+			Error                       json.RawMessage
+		}
+		if data == "[DONE]" {
+			break
+		}
+		if err := json.Unmarshal([]byte(data), &ev); err != nil {
+			return voice.Transcript{}, err
+		}
+		switch {
+		case len(ev.Error) > 0 && string(ev.Error) != "null":
+			r := &rest.Refusal{Status: 500}
+			r.Read([]byte(data))
+			return voice.Transcript{}, r
+		case ev.Type == "transcript.text.done":
+			return voice.Transcript{Text: strings.TrimSpace(ev.Text), Final: true, Language: iso(ev.Language)}, nil
+		case ev.Type == "transcript.text.delta" && text.Len()+len(ev.Delta) <= mostText:
+			text.WriteString(ev.Delta)
+			t.say(voice.Transcript{Text: strings.TrimSpace(text.String())}, nil)
+		}
+	}
+	return voice.Transcript{}, io.ErrUnexpectedEOF
 }
 
 // iso keeps two-letter codes; some servers answer the English name of a language instead.
@@ -115,10 +195,13 @@ var names = map[string]string{
 	"turkish": "tr",
 }
 
-func (t *transcriber) form(pcm []int16) (body []byte, contentType string, err error) {
+func (t *transcriber) form(pcm []int16, stream bool) (body []byte, contentType string, err error) {
 	var b bytes.Buffer
 	form := multipart.NewWriter(&b)
 	fields := [][2]string{{"model", t.model}, {"response_format", "json"}}
+	if stream {
+		fields = append(fields, [2]string{"stream", "true"})
+	}
 	if len(t.as.Languages) == 1 {
 		fields = append(fields, [2]string{"language", t.as.Languages[0]})
 	}

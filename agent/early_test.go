@@ -19,7 +19,7 @@ type slow struct {
 func (m slow) Reply(ctx context.Context, _ Request) iter.Seq2[Chunk, error] {
 	return func(yield func(Chunk, error) bool) {
 		for token := range slices.Chunk([]byte(m.text), 4) {
-			if time.Sleep(m.each); !yield(Chunk{Text: string(token)}, nil) {
+			if <-time.After(m.each); !yield(Chunk{Text: string(token)}, nil) {
 				return
 			}
 		}

@@ -112,6 +112,7 @@ func (s *Session) openTurn(at time.Time) {
 func (s *Session) heard(t Transcript, now time.Time) {
 	c := &s.hearing
 	c.broken = 0
+	t.Text = bounded(t.Text)
 	if t.Lost > 0 {
 		s.warn("stt", fmt.Sprintf("The recogniser cannot keep up. %.1f s of what was said were not heard.", t.Lost.Seconds()))
 	}

@@ -186,10 +186,12 @@ func (p *Pipe) Put(s Sound) error {
 	}
 }
 
-// Finish says that no more sound comes: all was spoken, or err is why it was not.
+// Finish says that no more sound comes: all was spoken, or err is why it was not. The first one counts.
 func (p *Pipe) Finish(err error) {
 	p.mu.Lock()
-	p.finished, p.err = true, err
+	if !p.finished {
+		p.finished, p.err = true, err
+	}
 	p.mu.Unlock()
 	poke(p.made)
 }

@@ -164,6 +164,7 @@ type world struct {
 	thinkers [2]*thinker
 	says     [2]*synth
 	hears    [2]*recogniser
+	tamper   func(*Parts) // puts other engines in their place
 
 	media   *linetest.Media
 	session *Session
@@ -410,6 +411,9 @@ func (w *world) run(t *testing.T) string {
 	}
 	if w.mode != "" {
 		parts.Realtime = (&scripted{w: w, text: w.mode == "dualplex"}).talker()
+	}
+	if w.tamper != nil {
+		w.tamper(&parts)
 	}
 	w.session = New(w.cfg, meter{w.media, w}, parts)
 	w.session.trace = func(at time.Time, what any) { w.tape = append(w.tape, taped{at.Sub(w.began), what}) }

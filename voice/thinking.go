@@ -136,7 +136,27 @@ func (h thoughtCame) take(s *Session, now time.Time) {
 		t.pause = &pause{h.agreed, th.Park}
 		return
 	}
-	close(h.agreed)
+	t.agreed = append(t.agreed, h.agreed)
+	t.letThink()
+}
+
+// mostUnspoken is how many lines of an answer are kept that are not spoken; then its model waits.
+const mostUnspoken = 24
+
+// letThink lets the models of a turn go on while there is room for what they say.
+func (t *turn) letThink() {
+	waiting := 0
+	for _, l := range t.lines {
+		if !l.done {
+			waiting++
+		}
+	}
+	if waiting < mostUnspoken {
+		for _, agreed := range t.agreed {
+			close(agreed)
+		}
+		t.agreed = nil
+	}
 }
 
 // toolStep follows the tools of a turn: they are part of what the model remembers.

@@ -61,6 +61,7 @@ type turn struct {
 	thinker  int                   // which of them is listened to; -1 = not decided
 	tools    int                   // tools running
 	using    *used                 // the one whose result is awaited
+	agreed   []chan struct{}       // of models that wait until more of what they said is spoken
 
 	lines    []*line   // everything said and done, in order
 	breath   *breath   // in which the answer is spoken
@@ -184,6 +185,7 @@ func (s *Session) settle(now time.Time) {
 	s.reached(now)
 	if s.turn != nil {
 		s.exhale(s.turn)
+		s.turn.letThink()
 	}
 	if t := s.turn; t != nil && t.complete() && !t.muted && !s.speaking.sounding {
 		s.finish(t, now)

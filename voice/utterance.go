@@ -3,6 +3,7 @@ package voice
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -21,9 +22,15 @@ type utterance struct {
 	some     bool // there was sound of the piece
 	resample *audio.Resampler
 	from     int
-	began    bool  // the owner knows where the piece begins
-	end      int64 // behind its last queued sample; -1 = none
+	long     time.Duration // of the piece so far
+	began    bool          // the owner knows where the piece begins
+	end      int64         // behind its last queued sample; -1 = none
 }
+
+const (
+	mostSkipped = 1000            // pieces without sound
+	mostSound   = 3 * time.Minute // of a piece
+)
 
 var errNoSound = errors.New("the synthesizer made no sound")
 
@@ -43,8 +50,12 @@ func (u *utterance) speak() error {
 			return u.finish()
 		case err != nil:
 			return err
-		case snd.Piece < u.piece:
-			return errors.New("the synthesizer went back to an earlier piece")
+		case snd.Piece < u.piece || snd.Piece > u.piece+mostSkipped:
+			return errors.New("the synthesizer speaks something else than it was given")
+		case len(snd.PCM) > 0 && (snd.Rate < 8000 || snd.Rate > 48000):
+			return fmt.Errorf("the synthesizer makes sound at %d Hz", snd.Rate)
+		case u.much(snd) > mostSound:
+			return errors.New("the synthesizer does not come to an end")
 		}
 		for u.piece < snd.Piece {
 			if err := u.over(); err != nil {
@@ -55,6 +66,15 @@ func (u *utterance) speak() error {
 			return err
 		}
 	}
+}
+
+// much is how long the piece is with a sound.
+func (u *utterance) much(snd Sound) time.Duration {
+	if snd.Piece > u.piece {
+		u.long = 0
+	}
+	u.long += snd.Dur()
+	return u.long
 }
 
 func (u *utterance) take(snd Sound) error {
@@ -82,7 +102,7 @@ func (u *utterance) over() error {
 	}
 	u.s.post(u.ctx, soundMade{u.turn, u.attempt, u.piece, u.end})
 	u.piece++
-	u.some, u.began, u.end = false, false, -1
+	u.some, u.began, u.end, u.long = false, false, -1, 0
 	return nil
 }
 

@@ -78,6 +78,17 @@ func set(list string) map[string]bool {
 	return m
 }
 
+// mostWords is the longest transcript in bytes: nobody says more in one turn.
+const mostWords = 16 << 10
+
+// bounded is text, or its beginning.
+func bounded(text string) string {
+	if len(text) <= mostWords {
+		return text
+	}
+	return strings.ToValidUTF8(text[:mostWords], "")
+}
+
 // cut splits a sentence after the words that fit into the given part (0-1) of its sound.
 func cut(text string, part float64) (said, rest string) {
 	if part >= 1 {

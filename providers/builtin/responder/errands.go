@@ -142,15 +142,15 @@ func (d *dialog) chosen(said string) bool {
 	return false
 }
 
-// nearest is the function that shares a word with what was said which no other function has: the last guess, before
-// giving up. A function that needs a day is near when a day was named.
+// nearest is the function that shares most words with what was said: the last guess, before giving up. A function that needs a
+// day is near when a day was named.
 func (d *dialog) nearest(said string) *tool {
 	if intentOf(said) != none {
 		return nil
 	}
 	have := english.Content(said)
 	var best *tool
-	top, second := 0.0, 0.0
+	top := 0.0
 	for i := range d.tools {
 		t := &d.tools[i]
 		if !t.custom() {
@@ -163,14 +163,12 @@ func (d *dialog) nearest(said string) *tool {
 		if _, day := parseDate(said, d.now); day && t.needsDay() {
 			met += 0.8
 		}
-		if met > top {
-			best, top, second = t, met, top
-		} else {
-			second = max(second, met)
+		if met < 0.8 {
+			continue
 		}
-	}
-	if top < 0.8 || top == second {
-		return nil
+		if score := met + met/float64(len(t.words)+1); score > top {
+			best, top = t, score
+		}
 	}
 	return best
 }

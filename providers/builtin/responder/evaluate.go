@@ -100,7 +100,7 @@ func (d *dialog) notedFor(s slot, f agent.Field) (any, bool) {
 			score++
 		case o.kind != s.kind && s.kind != text || o.kind == name || o.kind == phone || o.kind == email:
 			continue
-		case score < 0.5:
+		case score < 0.5, o.kind == number && s.kind == text && score < 0.7:
 			continue
 		}
 		if score > top {
@@ -115,7 +115,7 @@ func fits(v any, kind string) bool {
 	case bool:
 		return kind == "bool"
 	case float64:
-		return kind == "number"
+		return kind != "bool"
 	}
 	return kind == "string"
 }

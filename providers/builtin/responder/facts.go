@@ -43,8 +43,9 @@ var (
 		regexp.MustCompile(`(?i)[€$£]|\b(euros?|dollars?|pounds?|cents?|free|price|costs?|fee|charge)\b`),
 		regexp.MustCompile(`(?i)\b(\d{1,2}(:\d\d)?( ?[ap]\.?m\b| ?o'?clock)|\d\d?:\d\d|(mon|tues|wednes|thurs|fri|satur|sun)days?|weekdays?|weekends?|daily|every day|noon|midnight|morning|` +
 			`evening|afternoon|around the clock|24 hours|opens?|closed?|(from|until|between|at) \d{1,2}\b|six|nine)\b`),
-		regexp.MustCompile(`\b([A-Z]\w+ (Street|Road|Lane|Avenue|Square|Place|Way|Pier)|(Street|Road|Pier) \d+|(behind|next to|opposite|near|in front of|on the \w+ floor|at the|is in|are in) )`),
-		regexp.MustCompile(`(?i)\b(minutes?|hours?|days?|weeks?|months?|years?)\b`),
+		regexp.MustCompile(`\b([A-Z]\w+ (Street|Road|Lane|Avenue|Square|Place|Way|Pier)|(Street|Road|Pier) \d+|(behind|next to|opposite|near|in front of|on the \w+ floor|at the|in the|is in|are in) )`),
+		regexp.MustCompile(`(?i)\b(\d+|an?|half an?|two|three|four|five|six|seven|eight|ten|twelve|fifteen|twenty|thirty|forty|sixty|several|working) ` +
+			`(minutes?|hours?|days?|weeks?|months?|years?)\b`),
 		regexp.MustCompile(`(?i)\b(\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|hundred)\b`),
 	}
 )
@@ -74,7 +75,7 @@ func newFact(text, about string, rank int) fact {
 
 // topics are words that say what kind of answer is wanted, light ones what is done with anything; neither is the subject.
 var (
-	topics       = wordSet("cost price fee charg rate pay expensiv cheap spend open clos hour time address locat find back euro dollar pound long late set when where")
+	topics       = wordSet("cost price fee charg rate pay expensiv cheap spend open clos hour time address locat find back euro dollar pound long late set when where plac")
 	light        = wordSet("tak take com come bring mak make put look find giv keep start go work way mean offer possibl allow problem able abl ready")
 	prepositions = wordSet("in at with on during inside from")
 )

@@ -59,7 +59,7 @@ func kindOf(label, description, jsonType string) kind {
 		return date
 	case has("time", "what time", "hour"):
 		return clock
-	case jsonType != "string" && has("how many", "how old", "number of", "amount", "quantity", "count", "guests", "party size", "age"):
+	case jsonType != "string" && has("how many", "how much", "how old", "number of", "amount", "quantity", "count", "guests", "party size", "age"):
 		return number
 	case isPersonName(label) || isPersonName(description) || has("your name", "full name", "first name", "last name", "name of the customer", "name of the caller",
 		"customers name", "callers name"):
@@ -84,12 +84,16 @@ func isPersonName(label string) bool {
 	for _, w := range english.Tokens(label) {
 		if w == "name" {
 			found = true
-		} else if !personWords[w] {
+		} else if things[w] {
 			return false
 		}
 	}
 	return found
 }
+
+// things have names that no person has.
+var things = wordSet("company business firm product street city town country file project item brand shop store restaurant hotel school event place " +
+	"medicine street road book film song game website domain file folder model team department number")
 
 var personWords = wordSet("full first last your customer caller contact user guest booking family lead patient person child pupil student client of the")
 
@@ -238,7 +242,7 @@ var (
 	introduced = regexp.MustCompile(`(?i)\b(?:name is|name's|names|call me|speaking with|you can call me)\s+((?:[\p{L}'’-]+\s?){1,3})`)
 	perhaps    = regexp.MustCompile(`(?i)\b(?:this is|here is|i am|i'm|im)\s+((?:[\p{L}'’-]+\s?){1,3})`)
 	leadIn     = regexp.MustCompile(`(?i)^(?:(?:oh|uh|um|well|yes|yeah|sure|okay|ok|so|hi|hello|under|for|and)[,:]?\s+)*(?:(?:it's|its|it is|that's|thats|that is|that would be|that'll be|` +
-		`it would be|i'm|im|i am|this is|make it|put it under|my last name is|his name is|her name is|please)\s+)?`)
+		`it would be|i'm|im|i am|this is|make it|put it|my last name is|his name is|her name is|please|under|for)\s+)*`)
 )
 
 var notNames = wordSet(`speaking looking calling interested fine good great sorry here not just going happy trying sure ready okay ok done a an the in on at

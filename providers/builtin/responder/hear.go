@@ -55,7 +55,7 @@ func (d *dialog) meant(said string) intent {
 		return none
 	case d.ask != nil && d.ask.kind == text && (it == message || it == callback || it == hearing || it == wait && len(tokens(said)) > 4):
 		return none
-	case it == message || it == callback:
+	case it == callback || it == message && d.ask == nil:
 		return none
 	}
 	return it

@@ -81,7 +81,7 @@ var rules = []struct {
 	{identity, pat("who (?:am i|are you|is this|is it|do i)", "whos (?:this|there|that|speaking)", "what (?:is|are) (?:you|your name)", "whats your name",
 		"are you (?:an? |really an? )?(?:\\w+ )?(?:person|human|human being|robot|bot|machine|computer|ai|assistant|real)", "(?:talking|speaking) (?:to|with) an? (?:\\w+ )?(?:person|human|robot|bot|machine|computer|ai)")},
 	{person, pat("<speak>(?: \\w+){0,3} (?:to|with)(?: \\w+){0,4} <someone>", "<speak>(?: \\w+){0,2} with(?: \\w+){0,4} <someone>", "(?:someone|somebody|<someone>)(?: \\w+){0,3} (?:i|we) (?:can|could|may|might)(?: \\w+){0,3} <speak>",
-		"<link> <me> (?:to|with|through|over|on)", "put(?: \\w+){1,6} (?:on|through)", "(?:give|get|pass|find) <me>(?: \\w+){0,3} <someone>",
+		"<link> <me> (?:to|with|through|over|on)", "put(?: \\w+){1,4} through", "put(?: \\w+){0,3} <someone>(?: \\w+){0,5} on", "(?:give|get|pass|find) <me>(?: \\w+){0,3} <someone>",
 		"(?:real|actual|live|human) (?:person|human|agent|human being|being)", "(?:speak|talk) (?:to|with) (?:mr|mrs|ms|miss|doctor|dr|the|your|my|a|an|one of) \\w+", "(?:speak|talk) (?:to|with) (?:him|her|them)",
 		"<someone>(?: \\w+){0,3} to <speak> (?:to|with)", "<want>(?: \\w+){0,2} an? <someone>")},
 	{repeat, pat("(?:repeat|say) (?:that|it|this|again)(?: \\w+){0,2}", "say(?: \\w+){0,2} (?:once more|again)", "could you repeat", "can you repeat", "please repeat", "(?:didnt|did not|couldnt|could not|dont|do not) (?:\\w+ )?(?:hear|catch|understand)(?: \\w+)?",
@@ -121,14 +121,14 @@ func intentOf(said string) intent {
 	if machineSpeaks(all) {
 		return voicemail
 	}
+	if p := brief(toks); p != none && len(toks) <= 3 && !ending.in(all) {
+		return p
+	}
 	trimmed := " " + strings.Join(withoutPolite(toks), " ") + " "
 	for _, r := range whole {
 		if m := r.in.re.FindString(trimmed); m == trimmed && m != "  " || r.in.re.FindString(all) == all {
 			return r.intent
 		}
-	}
-	if p := brief(toks); p != none && len(toks) <= 3 && !ending.in(all) {
-		return p
 	}
 	for _, r := range rules {
 		if !r.in.in(all) || r.intent == wait && len(toks)-len(strings.Fields(r.in.re.FindString(all))) > 3 {

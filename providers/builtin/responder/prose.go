@@ -89,7 +89,7 @@ func (p *plan) addErrand(when string, slots []slot) {
 	p.errands = append(p.errands, errand{when, slots})
 }
 
-var follows = regexp.MustCompile(`(?i)^(?:so|yes|they (?:are|do|can|will|want))\b`)
+var follows = regexp.MustCompile(`(?i)^(?:so|yes|they (?:are|do|can|will|want|would|have|agree))\b`)
 
 // slotsOf reads "the name, the moving date and the number of rooms", "whether they are coming" or "which day suits them".
 func (p *plan) slotsOf(list string) (out []slot) {
@@ -100,7 +100,7 @@ func (p *plan) slotsOf(list string) (out []slot) {
 		return []slot{whetherSlot(rest)}
 	}
 	if first := strings.ToLower(strings.Fields(list)[0]); slices.Contains([]string{"how", "what", "which", "when", "where", "who", "why"}, first) {
-		q := upperFirst(secondPerson(list)) + "?"
+		q := upperFirst(bareYou.ReplaceAllString(secondPerson(list), "$1 do you $2")) + "?"
 		return []slot{{name: slug(list), label: strings.Join(english.Content(list), " "), question: q, kind: kindOf("", list, ""), required: true}}
 	}
 	for _, item := range itemEnd.Split(strings.ReplaceAll(list, " with ", ", "), -1) {
@@ -116,6 +116,9 @@ func (p *plan) slotsOf(list string) (out []slot) {
 	}
 	return out
 }
+
+// bareYou is where a question lacks its do: "how much you want".
+var bareYou = regexp.MustCompile(`(?i)^((?:how \w+|what|which \w+|when|where|why|who)) you (want|need|like|leave|prefer|have|live|work|think|wish|expect|plan|use|pay|give)\b`)
 
 // whetherSlot turns "they are coming" into "Are you coming?".
 func whetherSlot(clause string) slot {

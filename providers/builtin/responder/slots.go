@@ -189,7 +189,7 @@ func (d *dialog) answer(said string, it intent) {
 func (d *dialog) understand(s slot, said string) (value, bool) {
 	if s.kind == text && codeLabel.MatchString(s.label) {
 		if c := code(said); c != "" {
-			return value{c, spell(c)}, true
+			return value{c, apart(c)}, true
 		}
 	}
 	if s.kind == text {

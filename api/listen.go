@@ -7,6 +7,7 @@ import (
 
 	"parley/calls"
 	"parley/fault"
+	"parley/lines"
 	"parley/switchboard"
 	"parley/value"
 )
@@ -19,8 +20,8 @@ type listenIn struct {
 }
 
 type listenOut struct {
-	SDP        string   `json:"sdp"`
-	ICEServers []string `json:"ice_servers"`
+	SDP        string            `json:"sdp"`
+	ICEServers []lines.ICEServer `json:"ice_servers"`
 }
 
 func (a *API) findListened(ctx context.Context, in *listenIn) (err error) {
@@ -62,7 +63,7 @@ func (a *API) listenHere(ctx context.Context, id calls.ID, sdp string) (listenOu
 	if err != nil {
 		return listenOut{}, err
 	}
-	return listenOut{answer, []string{}}, a.Switchboard.Listen(id, leg)
+	return listenOut{answer, a.Browsers.ICEServers()}, a.Switchboard.Listen(id, leg)
 }
 
 type callMessage struct {

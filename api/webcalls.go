@@ -17,6 +17,8 @@ import (
 // BrowserLine answers the SDP offer of a browser. ErrOffer of its own kind is told by IsBadOffer.
 type BrowserLine interface {
 	Accept(ctx context.Context, offer string) (lines.Leg, string, error)
+	// ICEServers are what browsers are told of the way through firewalls.
+	ICEServers() []lines.ICEServer
 }
 
 // ErrBadOffer is an offer that a BrowserLine cannot answer.
@@ -30,11 +32,11 @@ type webCallIn struct {
 }
 
 type webCallOut struct {
-	Status     bool     `json:"status"`
-	CallID     string   `json:"call_id"`
-	Token      string   `json:"token"`
-	SDP        string   `json:"sdp"`
-	ICEServers []string `json:"ice_servers"`
+	Status     bool              `json:"status"`
+	CallID     string            `json:"call_id"`
+	Token      string            `json:"token"`
+	SDP        string            `json:"sdp"`
+	ICEServers []lines.ICEServer `json:"ice_servers"`
 }
 
 type endWebCallIn struct {
@@ -123,7 +125,7 @@ func (a *API) take(ctx context.Context, x assistants.Assistant, o offered) (webC
 		return webCallOut{}, err
 	}
 	w, err := a.Switchboard.Web(ctx, x, leg, o.Variables, o.Request)
-	return webCallOut{true, w.Call.UUID, w.Token, answer, []string{}}, err
+	return webCallOut{true, w.Call.UUID, w.Token, answer, a.Browsers.ICEServers()}, err
 }
 
 func (a *API) endWebCall(ctx context.Context, in *endWebCallIn) (statusOut, error) {

@@ -98,7 +98,8 @@ var (
 var checks = map[string]func(string) error{
 	"address": func(s string) error { return address(s) },
 	"sip":     func(s string) error { return listener(s, "udp", "tcp", "tls") },
-	"webrtc":  func(s string) error { return listener(s, "udp") },
+	"webrtc":  func(s string) error { return listener(s, "udp", "tcp") },
+	"ice":     iceServer,
 	"ip": func(s string) error {
 		if _, err := netip.ParseAddr(s); err != nil {
 			return fmt.Errorf("must be an IP address, not %q", s)
@@ -162,6 +163,18 @@ func listener(s string, schemes ...string) error {
 	return nil
 }
 
+func iceServer(s string) error {
+	kind, rest, ok := strings.Cut(s, ":")
+	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
+		rest = rest[at+1:]
+	}
+	host, _, _ := strings.Cut(rest, "?")
+	if !ok || !slices.Contains([]string{"stun", "stuns", "turn", "turns"}, kind) || host == "" || strings.ContainsAny(host, "/ ") {
+		return errors.New("must be stun: or turn:HOST:PORT")
+	}
+	return nil
+}
+
 func scheme(s string, schemes ...string) error {
 	kind, rest, ok := strings.Cut(s, "://")
 	if !ok || rest == "" || !slices.Contains(schemes, kind) {
@@ -198,7 +211,10 @@ func (s *setting) shown() string {
 		v = v.Elem()
 	}
 	switch secret := s.tag.Get("secret"); {
-	case secret != "" && v.String() == "":
+	case secret != "" && v.Len() == 0:
+		if v.Kind() == reflect.Slice {
+			return "[]"
+		}
 		return `""`
 	case secret == "url":
 		u, err := url.Parse(v.String())

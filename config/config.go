@@ -46,8 +46,10 @@ type Config struct {
 		Ports string `key:"ports" check:"ports" doc:"range of UDP ports for media"`
 	} `key:"rtp"`
 	WebRTC struct {
-		Listen   string `key:"listen" check:"webrtc" doc:"one UDP address for all browser calls"`
-		PublicIP string `key:"public_ip" check:"ip"`
+		Listen     []string `key:"listen" check:"webrtc" doc:"a udp:// address for all browser calls, and tcp:// for those whose network lets no UDP through"`
+		PublicIP   string   `key:"public_ip" check:"ip"`
+		ICEServers []string `key:"ice_servers" check:"ice" secret:"true" doc:"stun:HOST:PORT, turn:HOST:PORT?transport=udp or turn:USER:PASSWORD@HOST:PORT that browsers are told of"`
+		TURNSecret string   `key:"turn_secret" secret:"true" doc:"shared with the TURN servers, for passwords that last 12 hours"`
 	} `key:"webrtc"`
 	Telephony Telephony `key:"telephony"`
 	Numbers   struct {
@@ -171,7 +173,7 @@ func Default() *Config {
 	c.Log.Level, c.Log.Format = "info", "text"
 	c.SIP.Listen = []string{"udp://127.0.0.1:5060", "tcp://127.0.0.1:5060"}
 	c.RTP.Ports = "20000-29999"
-	c.WebRTC.Listen = "udp://127.0.0.1:7882"
+	c.WebRTC.Listen = []string{"udp://127.0.0.1:7882"}
 	c.Telephony = Telephony{InboundReserve: 0.3, TransferMethod: "bridge"}
 	c.Numbers.Countries = []string{"US", "CA", "GB", "AU", "IL", "PL", "FI", "NL", "DK", "IT"}
 	c.Clock.Mode = "real"

@@ -66,6 +66,7 @@ func TestOneLineSaysWhatIsWrong(t *testing.T) {
 		{env: "PARLEY_TELEPHONY_INBOUND_RESERVE=1.5", want: "telephony.inbound_reserve: must be between 0 and 1"},
 		{env: "PARLEY_WHATSAPP_RESPONSE_DELAY=301", want: "whatsapp.response_delay: must be between 0 and 300"},
 		{env: "PARLEY_SIP_LISTEN=127.0.0.1:5060", want: "sip.listen: must be udp:// or tcp:// or tls://HOST:PORT"},
+		{env: "PARLEY_WEBRTC_ICE_SERVERS=stun:s.example:3478,http://t.example", want: "webrtc.ice_servers: must be stun: or turn:HOST:PORT"},
 		{env: "PARLEY_RTP_PORTS=5", want: "rtp.ports: must be a range of ports"},
 		{env: "PARLEY_DATABASE_URL=mysql://x", want: "database.url: must start with postgres://"},
 		{env: "PARLEY_OUTBOUND_ALLOW_CIDRS=10.0.0.0", want: `outbound.allow_cidrs: "10.0.0.0" is not a network`},

@@ -139,6 +139,11 @@ export interface Schemas {
     name: string
     value: string
   }
+  ICEServer: {
+    credential?: string
+    urls: Array<string>
+    username?: string
+  }
   ImportError: {
     error: string
     row: number
@@ -820,7 +825,7 @@ export interface Schemas {
     message: string
   }
   listenOut: {
-    ice_servers: Array<string>
+    ice_servers: Array<Schemas['ICEServer']>
     sdp: string
   }
   madeCall: {
@@ -1210,7 +1215,7 @@ export interface Schemas {
   }
   webCallOut: {
     call_id: string
-    ice_servers: Array<string>
+    ice_servers: Array<Schemas['ICEServer']>
     sdp: string
     status: boolean
     token: string

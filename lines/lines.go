@@ -64,6 +64,13 @@ type Message struct {
 	Text   string    `json:"text"`   // the whole message; secrets are replaced by …
 }
 
+// ICEServer is a STUN or TURN server that a browser is told of (RTCIceServer of WebRTC).
+type ICEServer struct {
+	URLs       []string `json:"urls"`
+	Username   string   `json:"username,omitzero"`
+	Credential string   `json:"credential,omitzero"`
+}
+
 // End is the reason a leg is over.
 type End struct {
 	Remote bool  // the far end ended it

@@ -112,7 +112,7 @@ func (b *bench) serve(ctx context.Context, cfg *config.Config, keep bool) (err e
 		defer pprof.StopCPUProfile()
 	}
 	cfg.Database.URL, cfg.Blobs.URL, cfg.Roles = "", "", []string{"all"}
-	cfg.Simulator.Enabled, cfg.WebRTC.Listen, cfg.Sections = "false", "udp://127.0.0.1:0", nil
+	cfg.Simulator.Enabled, cfg.WebRTC.Listen, cfg.Sections = "false", []string{"udp://127.0.0.1:0"}, nil
 	cfg.Telephony.AllowCIDRs = []string{"127.0.0.0/8"} // the desk's line is here
 	cfg.Billing.Enforce, cfg.Plan.Default.ParallelPerAccount = false, 1e6
 	s, err := assemble(ctx, cfg, b)

@@ -54,15 +54,12 @@ func examine(ctx context.Context, cfg *config.Config) []complaint {
 	defer lock.Close()
 	out = append(out, checkTCP("http", cfg.Listen))
 	for _, at := range cfg.SIP.Listen {
-		kind, address, _ := strings.Cut(at, "://")
-		if kind == "tcp" || kind == "tls" {
-			out = append(out, checkTCP("sip "+at, address))
-		} else {
-			out = append(out, checkUDP("sip "+at, address))
-		}
+		out = append(out, checkListen("sip "+at, at))
 	}
-	out = append(out, checkUDP("webrtc", strings.TrimPrefix(cfg.WebRTC.Listen, "udp://")), checkRTP(cfg), checkAssets())
-	return out
+	for _, at := range cfg.WebRTC.Listen {
+		out = append(out, checkListen("webrtc "+at, at))
+	}
+	return append(out, checkRTP(cfg), checkAssets())
 }
 
 func checkDisk(cfg *config.Config) complaint {
@@ -98,6 +95,15 @@ func checkDatabase(ctx context.Context, cfg *config.Config) complaint {
 	}
 	c.err = errors.Join(d.Ping(ctx), d.Close())
 	return c
+}
+
+// checkListen tries an address such as udp://127.0.0.1:5060.
+func checkListen(what, at string) complaint {
+	kind, address, _ := strings.Cut(at, "://")
+	if kind == "udp" {
+		return checkUDP(what, address)
+	}
+	return checkTCP(what, address)
 }
 
 func checkTCP(what, address string) complaint {

@@ -68,7 +68,8 @@ func (s *server) lines(ctx context.Context, a *app.App, onCall func(lines.Leg)) 
 	s.phones = phones.Addrs()
 
 	public, _ = netip.ParseAddr(s.cfg.WebRTC.PublicIP)
-	browsers, err := web.Open(web.Config{Listen: s.cfg.WebRTC.Listen, PublicIP: public, Plane: plane, Opus: codec})
+	browsers, err := web.Open(web.Config{Listen: s.cfg.WebRTC.Listen, PublicIP: public, Plane: plane, Opus: codec,
+		ICEServers: s.cfg.WebRTC.ICEServers, TURNSecret: s.cfg.WebRTC.TURNSecret})
 	if err != nil {
 		return out, errors.Join(fmt.Errorf("browser line: %w", err), phones.Close(ctx))
 	}

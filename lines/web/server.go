@@ -1,4 +1,4 @@
-// Package web is the browser line: WebRTC audio on one UDP port.
+// Package web is the browser line: WebRTC audio on one UDP port, and one TCP port for networks that let no UDP through.
 package web
 
 import (
@@ -16,6 +16,7 @@ import (
 	"github.com/pion/interceptor"
 	"github.com/pion/logging"
 	"github.com/pion/webrtc/v4"
+	"golang.org/x/net/netutil"
 
 	"parley/audio/opus"
 	"parley/lines"
@@ -24,10 +25,13 @@ import (
 
 // Config says where browsers reach us.
 type Config struct {
-	Listen   string        // host:port, UDP; every call shares it
+	Listen   []string      // udp://HOST:PORT, shared by every call, and perhaps tcp://HOST:PORT
 	PublicIP netip.Addr    // address told to browsers when Listen is behind NAT; zero = the address of Listen
 	Plane    *media.Plane  // carries the audio
 	Opus     *opus.Library // nil: PCMU only
+
+	ICEServers []string // stun:HOST:PORT, turn:HOST:PORT, turn:USER:PASSWORD@HOST:PORT
+	TURNSecret string   // of TURN servers without a user; "" = none
 }
 
 // Server accepts WebRTC offers.
@@ -35,6 +39,7 @@ type Server struct {
 	cfg  Config
 	mux  ice.UDPMux
 	conn net.PacketConn
+	tcp  ice.TCPMux // nil = none
 
 	mu   sync.Mutex
 	legs map[*Leg]struct{}
@@ -43,16 +48,41 @@ type Server struct {
 // ErrOffer is an offer that cannot be answered: no SDP, or no audio codec we speak.
 var ErrOffer = errors.New("web: offer cannot be answered")
 
-// Open binds the UDP port.
+// Open binds the ports.
 func Open(cfg Config) (*Server, error) {
-	conn, err := net.ListenPacket("udp", strings.TrimPrefix(cfg.Listen, "udp://"))
-	if err != nil {
-		return nil, err
-	}
 	quiet := logging.NewDefaultLoggerFactory()
 	quiet.DefaultLogLevel = logging.LogLevelDisabled
-	return &Server{cfg: cfg, conn: conn, mux: webrtc.NewICEUDPMux(quiet.NewLogger("ice"), conn), legs: map[*Leg]struct{}{}}, nil
+	s := &Server{cfg: cfg, legs: map[*Leg]struct{}{}}
+	var err error
+	for _, address := range cfg.Listen {
+		kind, at, _ := strings.Cut(address, "://")
+		switch {
+		case kind == "udp" && s.conn == nil:
+			if s.conn, err = net.ListenPacket("udp", at); err == nil {
+				s.mux = webrtc.NewICEUDPMux(quiet.NewLogger("ice"), s.conn)
+			}
+		case kind == "tcp" && s.tcp == nil:
+			var l net.Listener
+			if l, err = net.Listen("tcp", at); err == nil {
+				s.tcp = webrtc.NewICETCPMux(quiet.NewLogger("ice"), netutil.LimitListener(l, mostConns), queued)
+			}
+		default:
+			err = fmt.Errorf("webrtc.listen %q: one udp:// and one tcp:// address", address)
+		}
+		if err != nil {
+			return nil, errors.Join(err, s.closePorts())
+		}
+	}
+	if s.conn == nil {
+		return nil, errors.Join(errors.New("webrtc.listen: no udp:// address"), s.closePorts())
+	}
+	return s, nil
 }
+
+const (
+	mostConns = 2000 // TCP connections of browsers at once
+	queued    = 32   // packets of each that wait to be read
+)
 
 // Addr is the UDP address browsers send to.
 func (s *Server) Addr() net.Addr { return s.conn.LocalAddr() }
@@ -68,7 +98,17 @@ func (s *Server) Close(ctx context.Context) error {
 	for _, l := range all {
 		l.Hangup(ctx)
 	}
-	err := s.mux.Close()
+	return s.closePorts()
+}
+
+func (s *Server) closePorts() (err error) {
+	if s.tcp != nil {
+		err = s.tcp.Close()
+	}
+	if s.conn == nil {
+		return err
+	}
+	err = errors.Join(err, s.mux.Close())
 	if closed := s.conn.Close(); !errors.Is(closed, net.ErrClosed) { // the mux may have closed it
 		err = errors.Join(err, closed)
 	}
@@ -96,6 +136,11 @@ func (s *Server) api() (*webrtc.API, error) {
 	}
 	settings := webrtc.SettingEngine{}
 	settings.SetICEUDPMux(s.mux)
+	if s.tcp != nil {
+		settings.SetICETCPMux(s.tcp)
+		settings.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4, webrtc.NetworkTypeUDP6, webrtc.NetworkTypeTCP4,
+			webrtc.NetworkTypeTCP6})
+	}
 	settings.SetLite(true)
 	settings.SetIncludeLoopbackCandidate(true)
 	settings.SetICETimeouts(5*time.Second, 10*time.Second, 2*time.Second)

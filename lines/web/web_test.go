@@ -29,7 +29,7 @@ func open(t *testing.T, withOpus bool) *Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(plane.Close)
-	cfg := Config{Listen: "udp://127.0.0.1:0", Plane: plane}
+	cfg := Config{Listen: []string{"udp://127.0.0.1:0", "tcp://127.0.0.1:0"}, Plane: plane}
 	if withOpus {
 		cfg.Opus = opus.New(func() ([]byte, error) { return assets.Read("opus.wasm") })
 		t.Cleanup(func() { cfg.Opus.Close(context.Background()) })
@@ -56,13 +56,21 @@ func dial(t *testing.T, s *Server, codec webrtc.RTPCodecParameters) (*browser, *
 
 func dialAs(t *testing.T, s *Server, codec webrtc.RTPCodecParameters, direction webrtc.RTPTransceiverDirection) (*browser, *Leg) {
 	t.Helper()
+	return dialBy(t, s, codec, direction, webrtc.Configuration{}, webrtc.NetworkTypeUDP4)
+}
+
+// dialBy is a browser whose network lets it use only some ways.
+func dialBy(t *testing.T, s *Server, codec webrtc.RTPCodecParameters, direction webrtc.RTPTransceiverDirection,
+	cfg webrtc.Configuration, network webrtc.NetworkType) (*browser, *Leg) {
+	t.Helper()
 	engine := &webrtc.MediaEngine{}
 	if err := engine.RegisterCodec(codec, webrtc.RTPCodecTypeAudio); err != nil {
 		t.Fatal(err)
 	}
 	settings := webrtc.SettingEngine{}
 	settings.SetIncludeLoopbackCandidate(true)
-	pc, err := webrtc.NewAPI(webrtc.WithMediaEngine(engine), webrtc.WithSettingEngine(settings)).NewPeerConnection(webrtc.Configuration{})
+	settings.SetNetworkTypes([]webrtc.NetworkType{network})
+	pc, err := webrtc.NewAPI(webrtc.WithMediaEngine(engine), webrtc.WithSettingEngine(settings)).NewPeerConnection(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +200,7 @@ func TestPublicAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(plane.Close)
-	s, err := Open(Config{Listen: "udp://127.0.0.1:0", Plane: plane, PublicIP: netip.MustParseAddr("203.0.113.7")})
+	s, err := Open(Config{Listen: []string{"udp://127.0.0.1:0"}, Plane: plane, PublicIP: netip.MustParseAddr("203.0.113.7")})
 	if err != nil {
 		t.Fatal(err)
 	}

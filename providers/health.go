@@ -35,10 +35,11 @@ const (
 // health is what is known of how a vendor is.
 type health struct {
 	mu     sync.Mutex
-	down   bool           // its last check failed, and nothing was answered since
-	failed map[string]int // requests in a row, by engine
-	last   error          // what went wrong last; nil once something was answered
-	at     time.Time      // of the last check
+	down   bool                 // its last check failed, and nothing was answered since
+	failed map[string]int       // requests in a row, by engine
+	tried  map[string]time.Time // although it was not well
+	last   error                // what went wrong last; nil once something was answered
+	at     time.Time            // of the last check
 }
 
 // well reports whether an engine's last check and one of its last three requests succeeded.
@@ -46,6 +47,23 @@ func (h *health) well(engine string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return !h.down && h.failed[engine] < mostFailures
+}
+
+// tryEvery is how often an engine that is not well is tried where there is another one.
+const tryEvery = 30 * time.Second
+
+// broken reports that an engine is not worth asking where there is another one: it is not well, and was tried lately.
+func (h *health) broken(engine string) bool {
+	if h.well(engine) {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if time.Since(h.tried[engine]) >= tryEvery {
+		h.tried[engine] = time.Now()
+		return false
+	}
+	return true
 }
 
 // note takes the outcome of a request. A request that was refused for what it asked, or given up, says nothing.
@@ -126,7 +144,7 @@ func inWords(err error) string {
 
 // watch makes a vendor whose engines note how their requests end.
 func watch(v Vendor) Vendor {
-	h := &health{failed: map[string]int{}}
+	h := &health{failed: map[string]int{}, tried: map[string]time.Time{}}
 	v.health = h
 	if open := v.Transcriber; open != nil {
 		v.Transcriber = func(ctx context.Context, how voice.Transcription) (voice.Transcriber, error) {
@@ -199,6 +217,9 @@ func (w watchedSynthesizer) Speak(ctx context.Context, s voice.Speech) iter.Seq2
 	return watched(ctx, w.Synthesizer.Speak(ctx, s), w.health, synthesizing)
 }
 
+// Broken implements voice.Breaker.
+func (w watchedSynthesizer) Broken() bool { return w.health.broken(synthesizing) }
+
 // Open implements voice.Speaker. What speaks sentence by sentence does so here, each sentence watched.
 func (w watchedSynthesizer) Open(ctx context.Context, s voice.Speech) voice.Utterance {
 	if speaker, ok := w.Synthesizer.(voice.Speaker); ok {
@@ -243,6 +264,9 @@ type watchedModel struct {
 	health *health
 	name   string
 }
+
+// Broken implements voice.Breaker.
+func (w watchedModel) Broken() bool { return w.health.broken(w.name) }
 
 func (w watchedModel) Reply(ctx context.Context, r agent.Request) iter.Seq2[agent.Chunk, error] {
 	return watched(ctx, w.Model.Reply(ctx, r), w.health, w.name)

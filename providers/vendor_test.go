@@ -220,6 +220,37 @@ func TestHealthByRequests(t *testing.T) {
 	}
 }
 
+// An engine that is not well is left out where there is another one, but for one try every half minute; a success ends that.
+func TestBreaker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &moody{}
+		v := open(t, nil, m.vendor(nil)).By("moody")
+		breaker := v.Synthesizer.(voice.Breaker)
+		want := func(broken ...bool) {
+			t.Helper()
+			for i, b := range broken {
+				if got := breaker.Broken(); got != b {
+					t.Errorf("asked %d times: broken %v", i+1, got)
+				}
+			}
+		}
+		m.say(io.ErrUnexpectedEOF)
+		for range 3 {
+			want(false)
+			utter(t, v.Synthesizer)
+		}
+		want(false, true, true)
+		time.Sleep(30 * time.Second)
+		want(false, true)
+		if v.Model("one").(voice.Breaker).Broken() {
+			t.Error("its models are broken, too")
+		}
+		m.say(nil)
+		utter(t, v.Synthesizer)
+		want(false, false)
+	})
+}
+
 // A vendor that is gone is not well although nobody asks for it, and is again when it is back.
 //
 // Contract: 4.7

@@ -32,6 +32,12 @@ func (s *Switchboard) thinker(a assistants.Assistant, l *live, v placeholders.Va
 	return &thinker{board: s, live: l, speaker: speaker, engine: e}, err
 }
 
+// Broken implements voice.Breaker.
+func (m *thinker) Broken() bool {
+	b, ok := m.engine.Model.(voice.Breaker)
+	return ok && b.Broken()
+}
+
 // Think runs one turn of thought. Observations, a tool call among them, are yielded before the work goes on.
 func (m *thinker) Think(ctx context.Context, q voice.Thinking) iter.Seq2[voice.Thought, error] {
 	return func(yield func(voice.Thought, error) bool) {

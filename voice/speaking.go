@@ -154,7 +154,7 @@ func (s *Session) firstVoice() int {
 	if s.speaksItself() {
 		return 0
 	}
-	return s.speaking.trust.first(time.Now(), s.hasOther())
+	return s.speaking.trust.first(time.Now(), s.parts.Synthesizer.Synthesizer, s.hasOther())
 }
 
 // hasOther reports that there is another voice than the assistant's own.

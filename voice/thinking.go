@@ -18,7 +18,7 @@ func (s *Session) think(t *turn, q Thinking) {
 	}
 	src := t.tried
 	if src == 0 {
-		t.mind = s.minds.first(time.Now(), s.parts.ThinkerFallback != nil)
+		t.mind = s.minds.first(time.Now(), s.parts.Thinker, s.parts.ThinkerFallback != nil)
 	}
 	who := s.parts.Thinker
 	if s.isSecond(t, src) {

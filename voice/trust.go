@@ -2,6 +2,15 @@ package voice
 
 import "time"
 
+// Breaker is an engine that knows when it is not worth asking because its vendor failed lately, whoever asked. Synthesizers and
+// Thinkers may be one.
+type Breaker interface{ Broken() bool }
+
+func broken(engine any) bool {
+	b, ok := engine.(Breaker)
+	return ok && b.Broken()
+}
+
 // trust says which of two engines is asked first: the assistant's own, unless that failed twice in a row; then the other one,
 // for half a minute.
 type trust struct {
@@ -15,8 +24,8 @@ const (
 )
 
 // first is 0, or 1 where there is another engine and it is better to ask that.
-func (r *trust) first(now time.Time, another bool) int {
-	if another && now.Before(r.until) {
+func (r *trust) first(now time.Time, own any, another bool) int {
+	if another && (now.Before(r.until) || broken(own)) {
 		return 1
 	}
 	return 0

@@ -295,6 +295,8 @@ var races = []race{
 	{name: "campaign started and its assistant deleted", make: newStart, again: true, a: `POST /user/campaigns/update-status {"campaign_id":{id},"action":"start"}`,
 		b: `DELETE /user/assistant/{of}`, codes: []string{"200 200", "400 200"},
 		read: `POST /user/campaigns/update-status {"campaign_id":{id},"action":"stop"}`, both: []string{"status=400"}},
+	{name: "vendor settings", make: func(*apitest.Server) string { return "anthropic" }, a: `PUT /user/providers/{id} {"models":["m#"]}`,
+		b: `PUT /user/providers/{id} {"api_key":"k#"}`, read: "GET /user/assistants/models?type=llm", both: []string{"status=200"}, path: "{code}"},
 	{name: "simulated failures", make: fresh, a: `PUT /sim/faults {"carrier":"search_fails","whatsapp":"timeout"}`, b: `PUT /sim/faults {"whatsapp":"ok","carrier":"ok"}`},
 	{name: "simulated template", make: newTemplate, a: `PUT /sim/whatsapp/templates/{id} {"body_text":"A#"}`, b: `PUT /sim/whatsapp/templates/{id} {"name":"b#"}`,
 		read: `PUT /sim/whatsapp/templates/{id} {"sync":true}`, both: []string{"data.body_text=A#", "data.name=b#"}},

@@ -24,11 +24,12 @@ type Registry struct {
 
 	now atomic.Pointer[Vendors]
 
-	mu      sync.Mutex // one change at a time
-	first   Vendors    // given, before those that are made
-	last    Vendors    // and after them
-	made    []made     // by maker
-	db      *db.DB     // where operators' settings are; nil = nowhere
+	mu    sync.Mutex // of what follows; never held while the database is asked
+	first Vendors    // given, before those that are made
+	last  Vendors    // and after them
+	made  []made     // by maker
+
+	db      *db.DB // where operators' settings are; nil = nowhere. Like changed set by Join, before anybody else is there
 	changed func(ctx context.Context) error
 }
 
@@ -121,32 +122,35 @@ func (r *Registry) publish() {
 // Join reads what operators have set, and follows it from then on. changed is told of every new set of vendors, before any
 // answer that says so.
 func (r *Registry) Join(ctx context.Context, d *db.DB, changed func(ctx context.Context) error) error {
-	r.mu.Lock()
 	r.db, r.changed = d, changed
-	r.mu.Unlock()
 	return r.Look(ctx)
 }
 
-// Look takes over what another process has stored.
-func (r *Registry) Look(ctx context.Context) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.look(ctx)
+type storedRow struct {
+	Code    string `db:"code"`
+	Sealed  string `db:"settings"`
+	Version int64  `db:"version"`
 }
 
-func (r *Registry) look(ctx context.Context) error {
-	var rows []struct {
-		Code    string `db:"code"`
-		Sealed  string `db:"settings"`
-		Version int64  `db:"version"`
-	}
+// Look takes over what is stored, by this process or another.
+func (r *Registry) Look(ctx context.Context) error {
+	var rows []storedRow
 	if err := r.db.Select(ctx, &rows, `SELECT code, settings, version FROM vendor_settings`); err != nil {
 		return err
 	}
-	news := false
+	if !r.adopt(ctx, rows) {
+		return nil
+	}
+	return r.tell(ctx)
+}
+
+// adopt makes the vendors anew of which something newer is stored; it reports whether there were any.
+func (r *Registry) adopt(ctx context.Context, rows []storedRow) (news bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, row := range rows {
 		i := r.maker(row.Code)
-		if i < 0 || r.made[i].version == row.Version {
+		if i < 0 || r.made[i].version >= row.Version {
 			continue
 		}
 		stored, err := r.unseal(row.Sealed)
@@ -157,18 +161,23 @@ func (r *Registry) look(ctx context.Context) error {
 		r.open(ctx, i, stored, row.Version)
 		news = true
 	}
-	if !news {
-		return nil
+	if news {
+		r.publish()
 	}
-	return r.tell(ctx)
+	return news
 }
 
+// tell has everybody use the vendors that there are now. Whoever is overtaken tells again, so that the newest ones stay.
 func (r *Registry) tell(ctx context.Context) error {
-	r.publish()
-	if r.changed == nil {
-		return nil
+	for {
+		told := r.now.Load()
+		if r.changed == nil {
+			return nil
+		}
+		if err := r.changed(ctx); err != nil || r.now.Load() == told {
+			return err
+		}
 	}
-	return r.changed(ctx)
 }
 
 func (r *Registry) maker(code string) int {
@@ -226,18 +235,25 @@ func (r *Registry) round(ctx context.Context) {
 }
 
 func (r *Registry) reopen(ctx context.Context) {
+	if !r.mended(ctx) {
+		return
+	}
+	if err := r.tell(ctx); err != nil {
+		slog.Warn("vendors cannot be offered", "error", err)
+	}
+}
+
+func (r *Registry) mended(ctx context.Context) (yes bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	mended := false
 	for i, m := range r.made {
 		if m.err != nil {
 			r.open(ctx, i, m.stored, m.version)
-			mended = mended || r.made[i].err == nil
+			yes = yes || r.made[i].err == nil
 		}
 	}
-	if mended {
-		if err := r.tell(ctx); err != nil {
-			slog.Warn("vendors cannot be offered", "error", err)
-		}
+	if yes {
+		r.publish()
 	}
+	return yes
 }

@@ -116,8 +116,6 @@ func firstOf(a, b string) string {
 // Set stores what an operator set of a vendor; nil takes a setting back. It is in force on this process when Set returns, and
 // within a second or so on the others.
 func (r *Registry) Set(ctx context.Context, code string, change map[string]any) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	i := r.maker(code)
 	if i < 0 || r.db == nil {
 		return errNoVendor
@@ -129,7 +127,7 @@ func (r *Registry) Set(ctx context.Context, code string, change map[string]any) 
 	if err != nil {
 		return err
 	}
-	return r.look(ctx)
+	return r.Look(ctx)
 }
 
 // store merges a change into what is stored, under its lock.

@@ -107,6 +107,7 @@ type Destination struct {
 	RingFor time.Duration // unanswered after that long: CANCEL
 	Headers map[string]string
 	Placed  func(signalID string) // told the Call-ID before the INVITE leaves; nil = nobody is
+	Early   func(Media)           // told when the far end is heard before it answers; nil = that is not listened to
 }
 
 // Media is the audio of one answered leg. All methods may be called from any goroutine; none but Hear and Play block.

@@ -107,8 +107,11 @@ func (x *transfer) blind(ctx context.Context, t *toolbox.CallTransfer, number st
 		return "", voice.ErrOver
 	}
 	x.note("dialling", "")
+	part := func() {}
+	d.Early = func(m lines.Media) { part = x.early(m) }
 	p, err := x.board.reach(ctx, x.live, d)
 	if err != nil {
+		part()
 		return x.back(statusOf(err))
 	}
 	if !x.send(voice.Thought{Park: &voice.Parking{}}) || !x.live.join(p, voice.Transferred) { // the ringing stops first
@@ -117,6 +120,18 @@ func (x *transfer) blind(ctx context.Context, t *toolbox.CallTransfer, number st
 	}
 	x.then = voice.Transferred
 	return x.settled(isConnected)
+}
+
+// early lets the caller hear what the other side plays before it answers, instead of our ringing.
+func (x *transfer) early(m lines.Media) (part func()) {
+	if !x.send(voice.Thought{Park: &voice.Parking{}}) {
+		return func() {}
+	}
+	part, err := x.live.leg.Media().Join(m)
+	if err != nil {
+		return func() {}
+	}
+	return part
 }
 
 // settled notes how a transfer came out.

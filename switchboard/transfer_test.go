@@ -321,6 +321,38 @@ func TestCallerLeavesWhileItRings(t *testing.T) {
 	}
 }
 
+// A far end that plays its own ringing is heard instead of ours; when it then refuses the assistant is back.
+//
+// Contract: 4.4
+func TestEarlyRinging(t *testing.T) {
+	l := newLab(t, dbtest.SQLite(t))
+	c := newConnecting(l, callTool, blindly)
+	ours := make(chan []int16, 1)
+	far := linetest.NewMedia(8000)
+	t.Cleanup(far.Close)
+	l.dial = func(ctx context.Context, d lines.Destination, _ func(int)) (lines.Leg, error) {
+		d.Early(far)
+		tone := make([]int16, 8000)
+		audio.GenSignal(tone, 8000, 0, audio.Tone{Hz: 1700, Level: 0.5})
+		far.Utter(tone)
+		line := c.caller.Line()
+		n := len(line.Sent())
+		l.must(line.SentAll(ctx, n+4000))
+		ours <- line.Sent()[n:]
+		return nil, &lines.DialError{Code: 486, Err: errors.New("busy")}
+	}
+	c.begin()
+	watched, _, stop, _ := l.watch(c.call.ID)
+	defer stop()
+	heard := <-ours
+	if audio.FindSignal(heard[len(heard)-1600:], 8000, 1700)[0].Level < 0.3 {
+		t.Error("the far end's ringing is not heard")
+	}
+	l.heard(watched, "turn.assistant")
+	c.caller.FarHangup()
+	c.ended(calls.CustomerHangup)
+}
+
 // A caller who is passed around this installation is passed on three times at most.
 func TestNoLoop(t *testing.T) {
 	l := newLab(t, dbtest.SQLite(t))

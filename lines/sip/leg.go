@@ -93,11 +93,14 @@ func (l *Leg) start() {
 	l.s.legs[l.id] = l
 	l.s.mu.Unlock()
 	l.unused = l.place.flow.use()
-	l.audio.onTimeout = func(err error) { l.post(func() { l.hangup(lines.End{Err: err}) }) }
+	l.audio.onTimeout = l.soundLost
 	if !l.s.spawn(l.run) {
 		l.leave()
 	}
 }
+
+// soundLost ends the leg because no audio comes any more.
+func (l *Leg) soundLost(err error) { l.post(func() { l.hangup(lines.End{Err: err}) }) }
 
 func (l *Leg) run() {
 	defer l.leave()

@@ -138,6 +138,7 @@ func (i *invitation) attempt(ctx context.Context, req *sip.Request, progress fun
 				return res, nil
 			}
 			heard = true
+			i.early(res)
 			if progress != nil {
 				progress(res.StatusCode)
 			}
@@ -154,6 +155,22 @@ func (i *invitation) attempt(ctx context.Context, req *sip.Request, progress fun
 			}
 			return nil, &lines.DialError{Code: 487, Err: ctx.Err()}
 		}
+	}
+}
+
+// early lets whoever asked for it hear what the far end plays before it answers (RFC 3960). What cannot be heard waits for
+// the answer.
+func (i *invitation) early(res *sip.Response) {
+	a := i.leg.audio
+	body, ok := sdpBody(res)
+	if !ok || i.d.Early == nil || a.stream != nil {
+		return
+	}
+	if src, err := netip.ParseAddrPort(res.Source()); err == nil {
+		a.from = src.Addr().Unmap()
+	}
+	if a.accept(body) == nil && a.apply() == nil {
+		i.d.Early(a.stream)
 	}
 }
 
@@ -222,7 +239,7 @@ func (i *invitation) answered(req *sip.Request, res *sip.Response) (*Leg, error)
 		l.audio.from = src.Addr().Unmap()
 	}
 	l.allows(res)
-	l.audio.onKey = l.sendKey
+	l.audio.onKey, l.audio.onTimeout = l.sendKey, l.soundLost
 	body, ok := sdpBody(res)
 	err := errNoAudio
 	if ok {

@@ -5,6 +5,7 @@ import (
 
 	"parley/audio"
 	"parley/audio/rtp"
+	"parley/lines"
 )
 
 func TestBridge(t *testing.T) {
@@ -63,4 +64,37 @@ func TestPlayoutGrowsWithGaps(t *testing.T) {
 	if p.delay > maxDelay {
 		t.Errorf("delay of %d frames", p.delay)
 	}
+}
+
+// Keys that come as sound are keys, once also where the far end tells of them in telephone events besides.
+//
+// Contract: 4.4
+func TestKeysAsSound(t *testing.T) {
+	k := newDesk(t, Config{DTMFPayload: 101}, nil)
+	k.Stream.port = &Port{}
+	defer func() { k.Stream.port = nil }()
+	tone := func(key byte, told bool) {
+		pair, _ := audio.DTMF(key, 0.2)
+		pcm := make([]int16, 160)
+		for i := range 12 {
+			clear(pcm)
+			if i < 6 {
+				audio.GenSignal(pcm, 8000, int64(i*160), pair[:]...)
+			}
+			k.packet(k.next(), mu(pcm), phone)
+			if told && i == 3 {
+				k.Press(key)
+			}
+			k.step(1)
+		}
+	}
+	tone('7', true)
+	tone('8', false)
+	var keys []byte
+	for len(k.events) > 0 {
+		if e := <-k.events; e.Kind == lines.Digit {
+			keys = append(keys, e.Digit)
+		}
+	}
+	k.want("keys", string(keys), "78")
 }

@@ -42,6 +42,7 @@ type receiver struct {
 	order     rtp.Order
 	keys      rtp.Keys
 	press     press // the last key
+	tones     *audio.Keys
 	reception rtp.Reception
 	strict    strict
 	conceal   audio.Concealer
@@ -366,8 +367,12 @@ func (s *Stream) hear(pcm []int16, at time.Time) {
 	if n := s.hearing.put(pcm); n < len(pcm) {
 		s.count.discarded.Add(1)
 	}
-	if other == nil {
-		s.ear.feed(pcm, at)
+	if other != nil {
+		return
+	}
+	s.ear.feed(pcm, at)
+	if s.port != nil && !s.out.pressing { // a browser presses no keys, and our own may echo
+		s.in.tones.Feed(pcm, func(key byte) { s.pressed(key, byTone, at) })
 	}
 }
 

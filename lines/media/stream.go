@@ -94,6 +94,7 @@ func newStream(c Config, d func(rate int) audio.Detector) (*Stream, error) {
 		s.echo.Init(rate)
 	}
 	s.in.conceal.Init(rate)
+	s.in.tones = audio.NewKeys(rate)
 	s.out.header.SSRC = rand.Uint32()
 	s.out.header.Sequence = uint16(rand.Uint32())
 	s.out.header.Timestamp = rand.Uint32()

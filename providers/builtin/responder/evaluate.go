@@ -25,6 +25,9 @@ func evaluate(r agent.Request, p agent.Parts) string {
 			talk = append(talk, parsed...)
 		}
 	}
+	for i := range talk {
+		talk[i].Text = beginning(talk[i].Text)
+	}
 	d := newDialog(p, r)
 	d.replay(talk)
 	out := map[string]any{}

@@ -86,6 +86,9 @@ type wanted struct {
 	weight float64
 }
 
+// mostWords is how many words of a message are looked at: a question is not longer.
+const mostWords = 40
+
 // weigh says how much each word of a message counts: rare ones among the facts more, those that no fact has, light ones and
 // those that only tell where or with what less. subject is the weight of those that some fact has.
 func weigh(said string, facts []fact, kinds []answerKind) (words []wanted, total, subject float64) {
@@ -96,6 +99,9 @@ func weigh(said string, facts []fact, kinds []answerKind) (words []wanted, total
 			aside = true
 		}
 		stems := english.Content(tok)
+		if len(words) == mostWords {
+			break
+		}
 		if len(stems) == 0 || slices.ContainsFunc(words, func(w wanted) bool { return w.stem == stems[0] }) {
 			continue
 		}

@@ -36,7 +36,7 @@ func abroad(r agent.Request, p agent.Parts) []action {
 	said := ""
 	for _, m := range r.Messages {
 		if m.Role == agent.RoleUser {
-			said = m.Text
+			said = beginning(m.Text)
 		}
 	}
 	switch {
@@ -53,7 +53,7 @@ func abroad(r agent.Request, p agent.Parts) []action {
 		}
 		return out
 	}
-	facts := append(parsePlan(p.Prompt).facts, factsOf(p.Passages)...)
+	facts := slices.Concat(planOf(p.Prompt).facts, factsOf(p.Passages))
 	facts = slices.DeleteFunc(facts, func(f fact) bool { return addressed.MatchString(f.text) })
 	if f, ok := sharing(said, facts); ok {
 		return []action{{say: f.text}}

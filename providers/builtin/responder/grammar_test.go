@@ -53,6 +53,20 @@ func TestIntents(t *testing.T) {
 	}
 }
 
+// A message without an end and the longest prompt are answered by the beginning of what was said.
+func TestEndlessMessage(t *testing.T) {
+	endless := strings.Repeat("and then the number is seven, not to be ", 100_000)
+	r := agent.Request{System: agent.Prompt{Text: "FAQ:\nQ: Why?\nA: Because.", Now: today}.System(),
+		Messages: []agent.Message{{Role: agent.RoleUser, Text: "I would like to leave a message"}, {Role: agent.RoleAssistant, Text: "What message may I pass on?"},
+			{Role: agent.RoleUser, Text: endless}}}
+	reply(r)
+	d := newDialog(agent.Split(r.System), r)
+	d.replay(r.Messages)
+	if n := len(d.filled[messageSlot.name].spoken); n == 0 || n > longestTurn {
+		t.Errorf("%d bytes were noted", n)
+	}
+}
+
 // Whatever is said, in whatever order, the model answers something, and the same thing again.
 func TestAnswersAnythingTwiceAlike(t *testing.T) {
 	sayings := rapid.SampledFrom([]string{

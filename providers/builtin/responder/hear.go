@@ -11,8 +11,19 @@ import (
 
 var keypad = regexp.MustCompile(`^\[Keypad input: (.*)\]$`)
 
+// longestTurn is how many bytes of a message are listened to: nobody says more in one turn.
+const longestTurn = 4000
+
+func beginning(said string) string {
+	if len(said) > longestTurn {
+		return strings.ToValidUTF8(said[:longestTurn], "")
+	}
+	return said
+}
+
 // hear takes one message of the user.
 func (d *dialog) hear(said string) {
+	said = beginning(said)
 	if m := keypad.FindStringSubmatch(said); m != nil {
 		said = m[1]
 	}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"parley/english"
 )
@@ -49,6 +50,32 @@ var (
 	faqLine     = regexp.MustCompile(`(?i)^\s*[qa]:|\?`)
 	question    = regexp.MustCompile(`^(.+?\?)\s*(?:[-:–—>]+\s*)?(\S.*)$`)
 )
+
+// plans are the last prompts that were read: each request brings the whole prompt again.
+var plans = struct {
+	sync.Mutex
+	of map[string]plan
+}{of: map[string]plan{}}
+
+const mostPlans = 16
+
+// planOf is the plan of a prompt, which nobody changes.
+func planOf(prompt string) plan {
+	plans.Lock()
+	p, ok := plans.of[prompt]
+	plans.Unlock()
+	if ok {
+		return p
+	}
+	p = parsePlan(prompt)
+	plans.Lock()
+	defer plans.Unlock()
+	if len(plans.of) >= mostPlans {
+		clear(plans.of)
+	}
+	plans.of[prompt] = p
+	return p
+}
 
 // parsePlan reads the sections of a prompt. A section starts with its word on a line of its own (or followed by a colon) and
 // ends at the next heading, or where prose follows a blank line.

@@ -106,7 +106,7 @@ func newDialog(p agent.Parts, r agent.Request) *dialog {
 		now = time.Now().UTC()
 	}
 	return &dialog{
-		now: now, prompt: p.Prompt, plan: parsePlan(p.Prompt), tools: toolsOf(r.Tools), wanted: wantedSlots(r.Wanted), passages: p.Passages,
+		now: now, prompt: p.Prompt, plan: planOf(p.Prompt), tools: toolsOf(r.Tools), wanted: wantedSlots(r.Wanted), passages: p.Passages,
 		filled: map[string]value{}, skipped: map[string]bool{}, noted: map[string]value{},
 	}
 }

@@ -7,6 +7,7 @@ require (
 	github.com/PuerkitoBio/goquery v1.13.0
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.22.0
+	github.com/coder/websocket v1.8.15
 	github.com/emiago/sipgo v1.7.2
 	github.com/evanw/esbuild v0.28.2
 	github.com/georgysavva/scany/v2 v2.1.4

@@ -112,6 +112,12 @@ var checks = map[string]func(string) error{
 		}
 		return nil
 	},
+	"socket": func(s string) error {
+		if u, err := url.Parse(s); err != nil || u.Host == "" {
+			return fmt.Errorf("must be an address, not %q", s)
+		}
+		return scheme(s, "ws", "wss", "http", "https")
+	},
 	"database": func(s string) error { return scheme(s, "postgres", "postgresql", "sqlite") },
 	"blobs":    func(s string) error { return scheme(s, "s3") },
 	"ports":    ports,

@@ -24,6 +24,9 @@ type Settings struct {
 	STTModel string `key:"stt_model" doc:"transcription model; empty = none"`
 	TTSModel string `key:"tts_model" doc:"speech model; empty = none"`
 
+	RealtimeModel string `key:"realtime_model" doc:"model of multimodal and dualplex assistants; empty = none"`
+	RealtimeURL   string `key:"realtime_url" check:"socket" doc:"address of its socket; empty = base_url with /realtime"`
+
 	EmbeddingModel string `key:"embedding_model" doc:"searches knowledgebases by meaning too; empty = by words alone"`
 }
 
@@ -32,11 +35,12 @@ const (
 	vendorChat          = "gpt-4o-mini"
 	vendorTranscription = "gpt-4o-mini-transcribe"
 	vendorSpeech        = "gpt-4o-mini-tts"
+	vendorRealtime      = "gpt-realtime-2.1"
 )
 
 // Vendor is any endpoint that speaks this protocol.
 func Vendor() providers.Maker {
-	m := providers.Make(Code, "OpenAI and compatible servers", "llm stt tts embedding", Settings{}, open)
+	m := providers.Make(Code, "OpenAI and compatible servers", "llm stt tts realtime embedding", Settings{}, open)
 	m.Found = found
 	return m
 }
@@ -47,13 +51,14 @@ func open(ctx context.Context, s Settings, _ providers.Ground) ([]providers.Vend
 	}
 	if s.BaseURL == "" {
 		s.Model, s.STTModel, s.TTSModel = or(s.Model, vendorChat), or(s.STTModel, vendorTranscription), or(s.TTSModel, vendorSpeech)
+		s.RealtimeModel = or(s.RealtimeModel, vendorRealtime)
 	}
 	if len(s.models()) == 0 {
 		s.Model = FirstModel(ctx, s.BaseURL, s.APIKey)
 	}
 	if len(s.models()) == 0 {
 		return nil, errors.New("openai.base_url: it does not tell its models; " +
-			"name at least one of openai.model, openai.stt_model, openai.tts_model, openai.embedding_model")
+			"name at least one of openai.model, openai.stt_model, openai.tts_model, openai.realtime_model, openai.embedding_model")
 	}
 	c := New(Config{BaseURL: s.BaseURL, Key: s.APIKey})
 	v := providers.Vendor{Code: Code, About: or(s.BaseURL, "OpenAI") + " for " + strings.Join(s.models(), ", "), Offer: s.offer(),
@@ -68,6 +73,9 @@ func open(ctx context.Context, s Settings, _ providers.Ground) ([]providers.Vend
 	if s.Model != "" {
 		v.Model = func(name string) agent.Model { return c.Model(name) }
 	}
+	if s.RealtimeModel != "" {
+		v.Realtime = c.Realtime(or(s.RealtimeURL, c.Base+"/realtime"), or(s.STTModel, vendorTranscription))
+	}
 	if s.EmbeddingModel != "" {
 		v.Embedder = c.Embedder(s.EmbeddingModel)
 	}
@@ -76,7 +84,7 @@ func open(ctx context.Context, s Settings, _ providers.Ground) ([]providers.Vend
 
 // models are those in use.
 func (s Settings) models() []string {
-	all := []string{s.Model, s.STTModel, s.TTSModel, s.EmbeddingModel}
+	all := []string{s.Model, s.STTModel, s.TTSModel, s.RealtimeModel, s.EmbeddingModel}
 	return slices.DeleteFunc(all, func(m string) bool { return m == "" })
 }
 
@@ -91,6 +99,10 @@ func or(a, b string) string {
 func (s Settings) offer() (o catalog.Offer) {
 	if s.Model != "" {
 		o.Models = []catalog.NewModel{{Provider: Code, Code: s.Model, Name: s.Model, Types: []string{catalog.LLM}, Temperature: true}}
+	}
+	if s.RealtimeModel != "" {
+		o.Models = append(o.Models, catalog.NewModel{Provider: Code, Code: s.RealtimeModel, Name: s.RealtimeModel, Voices: realtimeVoices(),
+			Types: []string{string(catalog.Multimodal), string(catalog.Dualplex)}})
 	}
 	if s.TTSModel != "" {
 		voices := []catalog.NewVoice{{Name: "Alloy"}, {Name: "Ash", Gender: "male"}, {Name: "Coral", Gender: "female"},
@@ -121,4 +133,12 @@ func found(ctx context.Context) (lines []string) {
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// realtimeVoices are those of the vendor's realtime models.
+func realtimeVoices() (out []catalog.NewVoice) {
+	for _, name := range []string{"Marin", "Cedar", "Alloy", "Ash", "Ballad", "Coral", "Echo", "Sage", "Shimmer", "Verse"} {
+		out = append(out, catalog.NewVoice{Code: strings.ToLower(name), Name: name})
+	}
+	return out
 }

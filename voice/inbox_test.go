@@ -148,6 +148,9 @@ func TestPlayedBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if strings.Contains(string(text), "\nengine ") {
+			continue // what it is told goes straight to the engine
+		}
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".call"), func(t *testing.T) {
 			var first *world
 			synctest.Test(t, func(t *testing.T) {

@@ -18,8 +18,42 @@ import (
 type scripted struct {
 	w     *world
 	text  bool
+	ends  bool // it ends the caller's turns, and answers by itself
 	conns []*scriptedConn
 }
+
+// now is the conversation that is open.
+func (e *scripted) now() *scriptedConn {
+	if len(e.conns) == 0 {
+		return nil
+	}
+	return e.conns[len(e.conns)-1]
+}
+
+// tell shows what an engine was told.
+func (c *scriptedConn) told(format string, args ...any) {
+	if w := c.e.w; w.show["engine"] {
+		w.out = append(w.out, fmt.Sprintf("%8.3fs engine: ", time.Since(w.began).Seconds())+fmt.Sprintf(format, args...))
+	}
+}
+
+// starts and stops are the caller's turn as the engine hears it.
+func (c *scriptedConn) starts() { c.tell(RealtimeEvent{Kind: CallerStarted}) }
+
+func (c *scriptedConn) stops() {
+	c.mu.Lock()
+	c.turns++
+	item, busy := fmt.Sprint("turn", c.turns), c.current != ""
+	c.mu.Unlock()
+	c.tell(RealtimeEvent{Kind: CallerStopped, Item: item})
+	if !busy {
+		c.asks <- Ask{}
+	}
+	_ = c.ear.EndTurn()
+}
+
+// lose breaks the connection.
+func (c *scriptedConn) lose() { c.stop(errors.New("the line to the engine broke")) }
 
 func (e *scripted) talker() *Talker {
 	return &Talker{Open: e.open, Provider: "one", Setting: RealtimeSetting{Model: "m", Text: e.text, Instructions: "Be kind."},
@@ -27,12 +61,13 @@ func (e *scripted) talker() *Talker {
 }
 
 type scriptedConn struct {
-	e    *scripted
-	ear  Transcriber
-	ctx  context.Context
-	stop context.CancelFunc
-	done sync.WaitGroup
-	asks chan Ask
+	e     *scripted
+	ear   Transcriber
+	ctx   context.Context
+	stop  context.CancelCauseFunc
+	done  sync.WaitGroup
+	asks  chan Ask
+	turns int
 
 	mu      sync.Mutex
 	out     []RealtimeEvent
@@ -49,7 +84,7 @@ func (e *scripted) open(ctx context.Context, how RealtimeSetting) (Realtime, err
 		return nil, err
 	}
 	c := &scriptedConn{e: e, ear: ear, asks: make(chan Ask, 64), news: make(chan struct{}, 1)}
-	c.ctx, c.stop = context.WithCancel(context.WithoutCancel(ctx))
+	c.ctx, c.stop = context.WithCancelCause(context.WithoutCancel(ctx))
 	e.conns = append(e.conns, c)
 	c.done.Go(func() {
 		for {
@@ -96,28 +131,49 @@ func (c *scriptedConn) Recv() (RealtimeEvent, error) {
 		select {
 		case <-c.news:
 		case <-c.ctx.Done():
-			return RealtimeEvent{}, io.EOF
+			return RealtimeEvent{}, context.Cause(c.ctx)
 		}
 	}
 }
 
 func (c *scriptedConn) Close() error {
-	c.stop()
+	c.stop(io.EOF)
 	_ = c.ear.Close()
 	c.done.Wait()
 	return nil
 }
 
-func (c *scriptedConn) EndsTurns() bool          { return false }
-func (c *scriptedConn) Hear([]int16) error       { return nil }
-func (c *scriptedConn) Tell(agent.Message) error { return nil }
-func (c *scriptedConn) Note(string) error        { return nil }
-func (c *scriptedConn) Respond(a Ask) error      { c.asks <- a; return nil }
+func (c *scriptedConn) EndsTurns() bool    { return c.e.ends }
+func (c *scriptedConn) Hear([]int16) error { return nil }
 
-func (c *scriptedConn) Result(string, json.RawMessage) error      { return nil }
-func (c *scriptedConn) Heard(string, time.Duration, string) error { return nil }
+func (c *scriptedConn) Tell(m agent.Message) error {
+	c.told("tell %s %q", m.Role, m.Text)
+	return nil
+}
+
+func (c *scriptedConn) Note(text string) error {
+	c.told("note %q", text)
+	return nil
+}
+
+func (c *scriptedConn) Respond(a Ask) error {
+	c.told("respond %s %q %q", a.ID, a.Instruction, a.Exactly)
+	c.asks <- a
+	return nil
+}
+
+func (c *scriptedConn) Result(call string, result json.RawMessage) error {
+	c.told("result %q %s", call, result)
+	return nil
+}
+
+func (c *scriptedConn) Heard(item string, sound time.Duration, words string) error {
+	c.told("heard %s %v %q", item, sound, words)
+	return nil
+}
 
 func (c *scriptedConn) Stop(answer string) error {
+	c.told("stop %s", answer)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.current == answer {
@@ -128,6 +184,9 @@ func (c *scriptedConn) Stop(answer string) error {
 
 // EndTurn also gives up what was to be said behind a tool.
 func (c *scriptedConn) EndTurn() error {
+	if c.e.ends {
+		return nil
+	}
 	c.mu.Lock()
 	c.rest = ""
 	c.mu.Unlock()
@@ -170,6 +229,9 @@ func (c *scriptedConn) answer(a Ask) {
 	if ctx.Err() != nil {
 		err = nil
 	}
+	c.mu.Lock()
+	c.current = ""
+	c.mu.Unlock()
 	c.tell(RealtimeEvent{Kind: AnswerOver, Answer: id, Err: err})
 }
 

@@ -52,10 +52,10 @@ func (s *Session) consult(t *turn, q Thinking) {
 	switch {
 	case q.Instruction == "" && r.own != nil:
 		a := r.own
-		r.own = nil
+		r.own, r.stopped = nil, time.Time{}
 		s.adopt(a, t)
 	case q.Instruction == "" && !r.stopped.IsZero() && time.Since(r.stopped) < fallbackAfter:
-		t.waits = true
+		t.waits, r.stopped = true, time.Time{}
 	default:
 		s.wish(asked{turn: t.id}, Ask{Instruction: q.Instruction})
 	}

@@ -86,6 +86,9 @@ func TestModes(t *testing.T) {
 					t.Fatal(err)
 				}
 				head, want, _ := strings.Cut(string(raw), "---\n")
+				if strings.Contains(head, "\nengine ") {
+					t.Skip("it has an engine of its own")
+				}
 				synctest.Test(t, func(t *testing.T) {
 					w := parse(t, head)
 					w.mode = mode
@@ -175,6 +178,8 @@ type world struct {
 
 	tape   []taped
 	clock  sync.Mutex
+	ends   bool
+	engine *scripted
 	mode   string                  // "multimodal", "dualplex"; empty = pipeline
 	played map[time.Duration]int64 // at the moments somebody asked
 	seen   []string                // every event, hidden ones too
@@ -244,6 +249,10 @@ func (w *world) parseLine(f []string) {
 	case "over", "likely", "resumed":
 		sign := map[string]TurnSign{"over": TurnOver, "likely": TurnLikely, "resumed": TurnResumed}[f[0]]
 		w.at(f[1], func(w *world) { w.hears[0].sign(sign) })
+	case "engine": // MODE [ends]: a realtime engine
+		w.mode, w.ends = f[1], len(f) > 2
+	case "lose": // AT: its connection breaks
+		w.at(f[1], func(w *world) { w.engine.now().lose() })
 	case "hint":
 		w.at(f[1], func(w *world) { w.session.Hint(w.t.Context(), rest(2)) })
 	case "key":
@@ -372,6 +381,10 @@ func (w *world) speaks(at, dur time.Duration, words []string) {
 			step{at + onsetLate, func(w *world) { w.notice(lines.Event{Kind: lines.SpeechStart, At: w.began.Add(at)}) }},
 			step{at + dur + late, func(w *world) { w.notice(lines.Event{Kind: lines.SpeechEnd, At: w.began.Add(at + dur)}) }})
 	}
+	if w.ends {
+		w.steps = append(w.steps, step{at + onsetLate, func(w *world) { w.engine.now().starts() }},
+			step{at + dur + w.cfg.EndSilence, func(w *world) { w.engine.now().stops() }})
+	}
 	for i, word := range words {
 		w.steps = append(w.steps, step{at + dur*time.Duration(i+1)/time.Duration(len(words)), func(w *world) {
 			for _, e := range w.hears {
@@ -410,7 +423,8 @@ func (w *world) run(t *testing.T) string {
 		parts.SynthesizerFallback = NamedSynthesizer{Synthesizer: w.says[1], Provider: "two"}
 	}
 	if w.mode != "" {
-		parts.Realtime = (&scripted{w: w, text: w.mode == "dualplex"}).talker()
+		w.engine = &scripted{w: w, text: w.mode == "dualplex", ends: w.ends}
+		parts.Realtime = w.engine.talker()
 	}
 	if w.tamper != nil {
 		w.tamper(&parts)

@@ -284,7 +284,7 @@ func (t *talk) write() error {
 		messages := t.waiting
 		t.waiting = nil
 		if len(t.sound) > 0 {
-			messages = append(messages, hear{"input_audio_buffer.append", base64.StdEncoding.EncodeToString(t.sound)})
+			messages = append(messages, moreSound{"input_audio_buffer.append", base64.StdEncoding.EncodeToString(t.sound)})
 			t.sound = t.sound[:0]
 		}
 		t.mu.Unlock()

@@ -67,8 +67,8 @@ type tokens struct {
 	} `json:"output_token_details"`
 }
 
-// mostText is how many bytes one text of an event may have.
-const mostText = 1 << 20
+// mostWords is how many bytes one text of an event may have.
+const mostWords = 1 << 20
 
 // reader turns the vendor's events into those of the role. It belongs to the goroutine that reads.
 type reader struct {
@@ -133,7 +133,7 @@ func (r *reader) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if len(ev.Delta) > mostText && ev.Type != "response.output_audio.delta" || len(ev.Transcript) > mostText {
+		if len(ev.Delta) > mostWords && ev.Type != "response.output_audio.delta" || len(ev.Transcript) > mostWords {
 			r.troubled("The realtime engine sent a text that is too long.")
 			continue
 		}

@@ -60,7 +60,7 @@ type (
 		Parameters  any    `json:"parameters,omitempty"`
 	}
 
-	hear struct {
+	moreSound struct {
 		Type  string `json:"type"`
 		Audio string `json:"audio"`
 	}

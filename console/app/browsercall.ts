@@ -9,12 +9,15 @@ export type BrowserCall = {
   stop: () => Promise<void>
 }
 
+// The servers that help through firewalls come with the first answer, and are asked from the next call on.
+let ice: RTCIceServer[] = []
+
 // startCall asks for the microphone, connects and resolves once audio can flow. onEnd runs when either side ends it.
 export async function startCall(assistant: string, kind: 'widget' | 'test', onEnd: () => void): Promise<BrowserCall> {
   const mic = await navigator.mediaDevices.getUserMedia({
     audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true },
   })
-  const pc = new RTCPeerConnection()
+  const pc = new RTCPeerConnection({ iceServers: ice })
   const player = new Audio()
   player.autoplay = true
   const ctx = new AudioContext()
@@ -51,11 +54,15 @@ export async function startCall(assistant: string, kind: 'widget' | 'test', onEn
       if (pc.iceGatheringState === 'complete') done()
       else pc.onicegatheringstatechange = () => pc.iceGatheringState === 'complete' && done()
     })
-    const answer = await post<{ call_id: string; token: string; sdp: string }>('/web-calls', {
-      assistant_id: assistant,
-      type: kind,
-      sdp: pc.localDescription!.sdp,
-    })
+    const answer = await post<{ call_id: string; token: string; sdp: string; ice_servers: RTCIceServer[] }>(
+      '/web-calls',
+      {
+        assistant_id: assistant,
+        type: kind,
+        sdp: pc.localDescription!.sdp,
+      },
+    )
+    ice = answer.ice_servers
     await pc.setRemoteDescription({ type: 'answer', sdp: answer.sdp })
     await new Promise<void>((done, fail) => {
       pc.onconnectionstatechange = () => {

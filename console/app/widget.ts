@@ -220,9 +220,12 @@ class ParleyWidget extends HTMLElement {
       : this.text('start_button_text', 'Talk instead')
   }
 
+  // The servers that help through firewalls come with the first answer, and are asked from the next call on.
+  private ice: RTCIceServer[] = []
+
   private async call() {
     this.note('Connecting…')
-    const pc = new RTCPeerConnection()
+    const pc = new RTCPeerConnection({ iceServers: this.ice })
     let mic: MediaStream | undefined
     let hangUp = async () => {}
     this.end = () => {
@@ -255,6 +258,7 @@ class ParleyWidget extends HTMLElement {
         sdp: pc.localDescription!.sdp,
       })
       hangUp = () => this.api('DELETE', `/web-calls/${a.call_id}?token=${encodeURIComponent(a.token)}`).catch(() => {})
+      this.ice = a.ice_servers
       await pc.setRemoteDescription({ type: 'answer', sdp: a.sdp })
       this.calling(true)
       this.note('You are talking. Close or hang up to end.')

@@ -35,6 +35,10 @@ const fresh = {
   outbound_proxy: false,
   transport: 'udp',
   port: 5060,
+  register: undefined as boolean | undefined, // as the server has it
+  srtp: undefined as string | undefined,
+  dtmf: 'auto',
+  transfer_method: null as string | null,
 }
 
 export function Trunks({ changed }: { changed: () => unknown }) {
@@ -72,8 +76,25 @@ export function Trunks({ changed }: { changed: () => unknown }) {
                     {t.transport}, {t.codecs.join(' ')}
                   </div>
                 </>,
-                <Badge>{t.registration}</Badge>,
                 <>
+                  <Badge>{t.registration}</Badge>
+                  {t.registration_error && <div class="muted small">{t.registration_error}</div>}
+                </>,
+                <>
+                  {t.register && (
+                    <Button
+                      kind="quiet"
+                      label={`Register ${t.phone_number} now`}
+                      onClick={() =>
+                        attempt(
+                          () => post(`/user/phone-numbers/sip-trunks/${t.id}/register`),
+                          'Asked for a registration.',
+                        ).then(done)
+                      }
+                    >
+                      Register
+                    </Button>
+                  )}
                   <Button kind="quiet" label={`Change ${t.phone_number}`} onClick={() => setOpen(t)}>
                     Change
                   </Button>
@@ -200,6 +221,47 @@ function TrunkForm({ was, done }: { was: Record<string, any>; done: () => void }
           error={errors.allowed_inbound_ips ?? errors['allowed_inbound_ips.0']}
         />
       )}
+      <div class="row">
+        <Choice
+          label="Sound is encrypted"
+          value={t.srtp ?? (t.transport === 'tls' ? 'offered' : 'off')}
+          onInput={edit('srtp')}
+          options={[
+            ['off', 'never'],
+            ['offered', 'where the server can'],
+            ['required', 'always'],
+          ]}
+          error={errors.srtp}
+        />
+        <Choice
+          label="Keys are sent"
+          value={t.dtmf}
+          onInput={edit('dtmf')}
+          options={[
+            ['auto', 'as the server takes them'],
+            ['rfc4733', 'as telephone events'],
+            ['info', 'as INFO'],
+            ['inband', 'as tones'],
+          ]}
+          error={errors.dtmf}
+        />
+        <Choice
+          label="Calls are passed on"
+          value={t.transfer_method ?? ''}
+          onInput={v => edit('transfer_method')(v || null)}
+          options={[
+            ['', 'as usual here'],
+            ['bridge', 'by us'],
+            ['refer', 'by the server'],
+          ]}
+          error={errors.transfer_method}
+        />
+      </div>
+      <Switch
+        label="Register at the server"
+        value={t.register ?? t.inbound_authorization_type === 'auth'}
+        onInput={edit('register')}
+      />
       <Switch label="Through the outbound proxy" value={t.outbound_proxy} onInput={edit('outbound_proxy')} />
       <Button kind="primary" type="submit">
         Save

@@ -364,7 +364,7 @@ func TestWarnings(t *testing.T) {
 		{``, nil},
 		{`"ambient_sound":"off","fillers":false,"record":true`, nil},
 		{`"fillers":true,"tts_emotion_enabled":true`, nil},
-		{`"enable_noise_cancellation":true`, []string{"enable_noise_cancellation"}},
+		{`"enable_noise_cancellation":true`, nil},
 		{`"tools":[{"type":"end_call"},{"type":"assistant_transfer","assistant_id":1}]`, nil},
 		{`"nonsense":1,"other":2`, []string{"nonsense", "other"}},
 		{`"status":"active"`, []string{"status"}},

@@ -47,7 +47,6 @@ func (j *judgement) warn(unknown value.Unknown) {
 	if in.Sent("llm_temperature") && !j.hasTemperature() {
 		j.note("llm_temperature", warnModel)
 	}
-	j.warnPending()
 	j.warnTools()
 	for _, m := range unknown {
 		switch {
@@ -79,21 +78,6 @@ func (j *judgement) hasTemperature() bool {
 	}
 	m, ok := j.catalog.Model(id)
 	return !ok || m.Temperature
-}
-
-// warnPending names what the voice engine does not carry out yet.
-func (j *judgement) warnPending() {
-	in := &j.in
-	for _, f := range []struct {
-		key  string
-		when bool
-	}{
-		{"enable_noise_cancellation", in.To.EnableNoiseCancellation},
-	} {
-		if f.when {
-			j.note(f.key, warnPending)
-		}
-	}
 }
 
 func (j *judgement) warnTools() {

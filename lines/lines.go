@@ -145,6 +145,12 @@ type Media interface {
 	Stats() Stats
 }
 
+// Denoiser is a Media that can take steady noise out of what is looked at to find speech. Hear and Record keep the sound as it came.
+type Denoiser interface {
+	// Denoise switches it.
+	Denoise(on bool)
+}
+
 // Stats counts packets and frames of one leg.
 type Stats struct {
 	Received, Lost, Late, Sent, Discarded int64

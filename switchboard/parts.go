@@ -210,6 +210,7 @@ func configOf(a assistants.Assistant, v placeholders.Values) voice.Config {
 		WaitForCaller:     a.WaitForCustomer,
 		Language:          a.Language(),
 		Others:            languagesOf(a.SecondaryLanguageIDs),
+		Denoise:           a.EnableNoiseCancellation,
 		Semantic:          a.EndpointType == "ai",
 		EndSilence:        secs(a.EndpointSensitivity),
 		Interruptible:     a.AllowInterruptions,

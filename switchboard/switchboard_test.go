@@ -75,7 +75,7 @@ func TestInboundCall(t *testing.T) {
 			l.t.Errorf("recording: %d Hz, %d channels, %d samples of speech", rate, channels, loud)
 		}
 		log := l.log(c.ID)
-		for _, want := range []string{`call.state {"status":"ringing","reason":null}`, `audio.denoise {"enabled":false}`, `stt.request {"provider":"fake","language":"en","denoise":false}`, `tts.request {"provider":"fake","voice":"v"`,
+		for _, want := range []string{`call.state {"status":"ringing","reason":null}`, `audio.denoise {"enabled":true}`, `stt.request {"provider":"fake","language":"en","denoise":false}`, `tts.request {"provider":"fake","voice":"v"`,
 			`turn.user {"text":"hello there","language":"en","source":"speech"}`, `llm.request {"provider":"fake","model":"m"`, `"purpose":"evaluation"`,
 			`call.state {"status":"completed","reason":"customer_hangup"}`} {
 			if !strings.Contains(log, want) {

@@ -19,6 +19,7 @@ type Config struct {
 	Hints    []string // sentences this conversation is likely to contain, for the transcriber
 	Speech   Speech   // voice, speed, stability …; Text and Language are filled in per sentence
 
+	Denoise        bool          // noise is taken out before speech is looked for
 	Semantic       bool          // endpoint_type "ai": an unfinished sentence is given more time
 	EndSilence     time.Duration // silence after the caller's last sound that ends the turn; at least 100 ms are waited
 	Interruptible  bool

@@ -55,7 +55,7 @@ type (
 		Emotion    bool    `json:"emotion"`
 		Text       string  `json:"text"`
 	}
-	// Denoise is the data of audio.denoise: whether the caller's audio is cleaned of noise before anybody hears it.
+	// Denoise is the data of audio.denoise: whether noise is taken out of the caller's audio before speech is looked for.
 	Denoise struct {
 		Enabled bool `json:"enabled"`
 	}

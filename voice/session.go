@@ -127,7 +127,11 @@ func (s *Session) start() {
 	s.hearing.reader = s.newReader()
 	s.wg.Loop(s.ctx, "reader of the line", s.hearing.reader.run)
 	s.ambience()
-	s.emit(s.began, "audio.denoise", Denoise{}) // nothing on the way suppresses noise
+	d, able := s.media.(lines.Denoiser)
+	if able {
+		d.Denoise(s.cfg.Denoise)
+	}
+	s.emit(s.began, "audio.denoise", Denoise{able && s.cfg.Denoise})
 	s.employ(false)
 	if s.cfg.MaxDuration > 0 {
 		s.set(durationAlarm, s.began.Add(s.cfg.MaxDuration))

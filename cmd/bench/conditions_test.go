@@ -24,7 +24,7 @@ type set struct {
 	voice                           []int16 // of the assistant
 }
 
-var defaults = voice.Config{EndSilence: 500 * time.Millisecond, Interruptible: true, InterruptAfter: interrupt}
+var defaults = voice.Config{Denoise: true, EndSilence: 500 * time.Millisecond, Interruptible: true, InterruptAfter: interrupt}
 
 // sets are the one that was tuned with and the one that was not.
 func (l *lab) sets(t *testing.T) []*set {

@@ -40,7 +40,7 @@ func TestTurnTaking(t *testing.T) {
 	for _, p := range endpoints {
 		var cut, of [3]int
 		var waits []time.Duration
-		cfg := voice.Config{Semantic: p.typ == "ai", EndSilence: p.silence, Interruptible: true, InterruptAfter: interrupt}
+		cfg := voice.Config{Denoise: true, Semantic: p.typ == "ai", EndSilence: p.silence, Interruptible: true, InterruptAfter: interrupt}
 		for _, noisy := range []bool{false, true} {
 			for _, u := range lab.utterances {
 				r := lab.answered(t, cfg, u, noisy)
@@ -67,7 +67,7 @@ func TestTurnTaking(t *testing.T) {
 	print("%-14s %6s | %31s | %s\n", "speech needed", "words", "false interruptions per 100", "objections: not heard per 100, stop after their beginning")
 	print("%-14s %6s | %8s %13s %8s | %8s %6s %6s\n", "", "", "all", "back-channels", "noises", "", "p50", "max")
 	for _, p := range interrupts {
-		cfg := voice.Config{EndSilence: 500 * time.Millisecond, Interruptible: true, InterruptAfter: p.after, InterruptWords: p.words}
+		cfg := voice.Config{Denoise: true, EndSilence: 500 * time.Millisecond, Interruptible: true, InterruptAfter: p.after, InterruptWords: p.words}
 		var stopped, of [2]int
 		for _, u := range lab.asides {
 			kind := 0
@@ -109,7 +109,7 @@ func TestShortSounds(t *testing.T) {
 	stopped, of := 0, 0
 	var late []time.Duration
 	for after := 100 * time.Millisecond; after <= 900*time.Millisecond; after += 50 * time.Millisecond {
-		cfg := voice.Config{EndSilence: 500 * time.Millisecond, Interruptible: true, InterruptAfter: after}
+		cfg := voice.Config{Denoise: true, EndSilence: 500 * time.Millisecond, Interruptible: true, InterruptAfter: after}
 		for _, u := range lab.asides {
 			if len(u.words) == 0 || u.length() >= after {
 				continue

@@ -195,6 +195,7 @@ func (m *Media) span(at time.Duration) {
 	m.spans = append(m.spans, Span{at, at + audio.FrameDur})
 }
 
+func (m *Media) Denoise(bool)               {}
 func (m *Media) Rate() int                  { return m.rate }
 func (m *Media) Events() <-chan lines.Event { return m.events }
 func (m *Media) Stats() lines.Stats         { return lines.Stats{} }

@@ -358,21 +358,29 @@ func (s *Stream) concealed(p *pacer) []int16 {
 
 // hear passes samples on to the reader, the detector and the other leg of a bridge.
 func (s *Stream) hear(pcm []int16, at time.Time) {
-	other := s.peer.Load()
-	if other != nil {
+	if other := s.peer.Load(); other != nil {
 		other.put(pcm)
-	} else if s.echo != nil {
-		s.echo.Clean(pcm)
-	}
-	if n := s.hearing.put(pcm); n < len(pcm) {
-		s.count.discarded.Add(1)
-	}
-	if other != nil {
+		s.pass(pcm)
 		return
 	}
-	s.ear.feed(pcm, at)
 	if s.port != nil && !s.out.pressing { // a browser presses no keys, and our own may echo
 		s.in.tones.Feed(pcm, func(key byte) { s.pressed(key, byTone, at) })
+	}
+	if s.echo != nil {
+		s.echo.Clean(pcm)
+	}
+	s.pass(pcm)
+	if d := s.cleaner.Load(); d != nil && s.ear.detector != nil {
+		d.Process(pcm)
+		at = at.Add(-time.Duration(d.Delay()) * time.Second / time.Duration(s.rate))
+	}
+	s.ear.feed(pcm, at)
+}
+
+// pass hands samples to the reader.
+func (s *Stream) pass(pcm []int16) {
+	if n := s.hearing.put(pcm); n < len(pcm) {
+		s.count.discarded.Add(1)
 	}
 }
 

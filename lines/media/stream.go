@@ -37,12 +37,13 @@ type Stream struct {
 	wanted    atomic.Pointer[Config]
 	threshold atomic.Uint32 // bits of a float32
 	digits    chan byte
-	presses   chan byte                // of the far end, told by signalling
-	taken     atomic.Pointer[recorder] // by Record, for the pacer to begin
-	hurried   atomic.Bool              // something was queued before
-	bridge    atomic.Pointer[playout]  // what the far end hears of a bridged leg
-	peer      atomic.Pointer[playout]  // where what it says goes
-	under     atomic.Pointer[under]    // what is heard under our speech
+	presses   chan byte                      // of the far end, told by signalling
+	taken     atomic.Pointer[recorder]       // by Record, for the pacer to begin
+	hurried   atomic.Bool                    // something was queued before
+	bridge    atomic.Pointer[playout]        // what the far end hears of a bridged leg
+	peer      atomic.Pointer[playout]        // where what it says goes
+	under     atomic.Pointer[under]          // what is heard under our speech
+	cleaner   atomic.Pointer[audio.Denoiser] // of what the detector hears; nil = none
 	hearing   hearing
 	speech    speech
 	count     counters
@@ -228,6 +229,15 @@ func (s *Stream) RoundTrip() time.Duration { return time.Duration(s.count.roundT
 
 // SetThreshold sets the probability, 0-1, at which a window counts as speech; 0.5 at first.
 func (s *Stream) SetThreshold(p float32) { s.threshold.Store(math.Float32bits(p)) }
+
+// Denoise implements lines.Denoiser.
+func (s *Stream) Denoise(on bool) {
+	if !on {
+		s.cleaner.Store(nil)
+	} else if s.cleaner.Load() == nil {
+		s.cleaner.Store(audio.NewDenoiser(s.rate))
+	}
+}
 
 func (s *Stream) speechThreshold() float32 { return math.Float32frombits(s.threshold.Load()) }
 

@@ -24,7 +24,6 @@ const (
 	warnStatus    = "The status can be set on update only and was ignored."
 	warnLanguage  = "No configured engine supports this language."
 	warnOtherMode = "Stored, but without effect in %s mode."
-	warnPending   = "Stored, but this installation does not carry it out yet."
 	warnModel     = "Stored, but the chosen model has no such setting."
 )
 

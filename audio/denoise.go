@@ -24,8 +24,8 @@ var presence = func() (p [presenceMost * presenceStep]float32) {
 }()
 
 // Denoiser takes steady noise out of the sound of a line: it estimates in each bin of the spectrum how likely there is speech
-// (Gerkmann and Hendriks, Unbiased MMSE-Based Noise Power Estimation, 2012), follows the noise where there is none, and leaves of each bin the
-// part that is speech (Wiener, with the a-priori estimate of Ephraim and Malah, 1984).
+// (Gerkmann and Hendriks, Unbiased MMSE-Based Noise Power Estimation, 2012), follows the noise where there is none, and leaves
+// of each bin the part that is speech (Wiener, with the a-priori estimate of Ephraim and Malah, 1984).
 type Denoiser struct {
 	size   int
 	fft    *fft

@@ -45,8 +45,10 @@ type Denoiser struct {
 // NewDenoiser makes one for a line of rate Hz.
 func NewDenoiser(rate int) *Denoiser {
 	n := rate * 32 / 1000
-	d := &Denoiser{size: n, fft: newFFT(n), shape: make([]float32, n), in: make([]float32, n), out: make([]float32, n), work: make([]float32, n),
-		bins: make([]complex64, n/2+1), noise: make([]float32, n/2+1), clean: make([]float32, n/2+1), likely: make([]float32, n/2+1)}
+	samples := func() []float32 { return make([]float32, n) }
+	bins := func() []float32 { return make([]float32, n/2+1) }
+	d := &Denoiser{size: n, fft: newFFT(n), shape: samples(), in: samples(), out: samples(), work: samples(), bins: make([]complex64, n/2+1),
+		noise: bins(), clean: bins(), likely: bins()}
 	for i := range d.shape {
 		d.shape[i] = float32(math.Sin(math.Pi * (float64(i) + 0.5) / float64(n)))
 	}

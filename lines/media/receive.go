@@ -370,11 +370,12 @@ func (s *Stream) hear(pcm []int16, at time.Time) {
 		s.echo.Clean(pcm)
 	}
 	s.pass(pcm)
+	late := time.Duration(0)
 	if d := s.cleaner.Load(); d != nil && s.ear.detector != nil {
 		d.Process(pcm)
-		at = at.Add(-time.Duration(d.Delay()) * time.Second / time.Duration(s.rate))
+		late = time.Duration(d.Delay()) * time.Second / time.Duration(s.rate)
 	}
-	s.ear.feed(pcm, at)
+	s.ear.feed(pcm, at.Add(-late))
 }
 
 // pass hands samples to the reader.

@@ -2,6 +2,7 @@
 export type Event = { seq: number; at: string; ms: number; type: string; data: any }
 export type Line = {
   who: 'human' | 'bot' | 'tool'
+  label?: string // of who; 'Tool' otherwise
   text: string
   ms?: number
   cut?: boolean
@@ -13,6 +14,12 @@ export type Line = {
 
 type Moments = { [side: string]: number | undefined }
 const longPause = 3000 // ms, longer than any within a turn
+
+// transferred is one step of a transfer in a few words.
+export function transferred(e: Event) {
+  const { phase, target, result } = e.data
+  return result && result !== phase ? `${phase}: ${target}, ${result.replaceAll('_', ' ')}` : `${phase}: ${target}`
+}
 
 // linesOf is the conversation in the order it was begun, each line at the moment when its speaker began; what the caller
 // is saying right now comes last.
@@ -43,6 +50,8 @@ export function linesOf(events: Event[]): Line[] {
         return [
           { who: 'tool', text: e.data.name, ms: e.ms, detail: `${e.data.ms} ms · ${JSON.stringify(e.data.result)}` },
         ]
+      case 'transfer':
+        return [{ who: 'tool', label: 'Transfer', text: transferred(e), ms: e.ms, detail: e.data.kind }]
       default:
         return []
     }
@@ -60,7 +69,7 @@ export function Lines({ lines, seek }: { lines: Line[]; seek?: (ms: number) => v
           <li class="tool">
             <details>
               <summary>
-                <small>Tool</small> <code>{l.text}</code>
+                <small>{l.label ?? 'Tool'}</small> <code>{l.text}</code>
               </summary>
               <pre tabIndex={0}>{l.detail}</pre>
             </details>

@@ -1,5 +1,5 @@
 import { useRef } from 'preact/hooks'
-import { clock, stageNames, StageLegend, stagesOf, type Event } from '../transcript'
+import { clock, stageNames, StageLegend, stagesOf, transferred, type Event } from '../transcript'
 
 type Span = [from: number, to: number]
 
@@ -51,7 +51,7 @@ const marks: Record<string, { sign: string; name: (e: Event) => string }> = {
   'dtmf.out': { sign: '#', name: e => `Keys sent: ${e.data.digits}` },
   filler: { sign: '~', name: e => `Filler: ${e.data.text}` },
   reengage: { sign: '?', name: () => 'Asked whether somebody is there' },
-  transfer: { sign: '→', name: e => `Transfer ${e.data.phase}: ${e.data.target}` },
+  transfer: { sign: '→', name: e => `Transfer ${transferred(e)}` },
   amd: { sign: '☎', name: e => `Answered by ${e.data.result}` },
   'language.switch': { sign: 'A', name: e => `Language ${e.data.to}` },
   limit: { sign: '!', name: e => `Limit: ${e.data.kind}` },

@@ -33,6 +33,7 @@ type callOut struct {
 	TotalCost         value.Money       `json:"total_cost"`
 	AnsweredBy        calls.AnsweredBy  `json:"answered_by"`
 	RecordingURL      *string           `json:"recording_url,omitempty"`
+	VendorCosts       []vendorCost      `json:"vendor_costs,omitempty"`
 	CreatedAt         value.DateTime    `json:"created_at"`
 	UpdatedAt         value.DateTime    `json:"updated_at"`
 	UUID              string            `json:"uuid"`
@@ -198,7 +199,23 @@ func (a *API) getCall(ctx context.Context, in *callRef) (callOut, error) {
 	if err != nil {
 		return callOut{}, err
 	}
-	return out[0], nil
+	used, err := a.Calls.EventsOf(ctx, a.DB, c.ID, "usage")
+	for _, e := range used {
+		var one vendorCost
+		if err := json.Unmarshal(e.Data.V, &one); err == nil {
+			out[0].VendorCosts = append(out[0].VendorCosts, one)
+		}
+	}
+	return out[0], err
+}
+
+// vendorCost is what a vendor counted in a call; cost is null where no price is known.
+type vendorCost struct {
+	Stage    string             `json:"stage"`
+	Provider string             `json:"provider"`
+	Model    string             `json:"model"`
+	Units    map[string]float64 `json:"units"`
+	Cost     *float64           `json:"cost"`
 }
 
 // showCalls are call objects with the answers their webhooks got.

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http/httptest"
 	"strings"
@@ -124,6 +125,17 @@ func TestCallRecords(t *testing.T) {
 		s.Stranger().Send(path, "").Want(404, `{"message":"Call not found"}`)
 		s.Send("GET /user/calls/x", "").Want(404, `{"message":"Call not found"}`)
 		s.Send(fmt.Sprintf("GET /user/calls/%d/events", c.ID), "").Want(200)
+		used, err := calls.MakeEvent(time.Now(), "usage", json.RawMessage(`{"stage":"realtime","provider":"p","model":"m","units":{"input_tokens":3},"cost":null}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.DB.Do(t.Context(), func(tx *db.Tx) error { return s.App.Calls.Log(t.Context(), tx, c.ID, []calls.Event{used}) }); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Send(fmt.Sprintf("GET /user/calls/%d", c.ID), "").Want(200); !strings.Contains(got.Body,
+			`"vendor_costs":[{"stage":"realtime","provider":"p","model":"m","units":{"input_tokens":3},"cost":null}]`) {
+			t.Error(got.Body)
+		}
 		s.Stranger().Send(fmt.Sprintf("GET /user/calls/%d/events", c.ID), "").Want(404, `{"message":"Call not found"}`)
 
 		day := s.DB.Now().UTC().Format(time.DateOnly)

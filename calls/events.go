@@ -81,6 +81,13 @@ func (c *Calls) Events(ctx context.Context, q db.Q, id ID) ([]Event, error) {
 	return c.EventsAfter(ctx, q, id, 0)
 }
 
+// EventsOf are the events of a type in the log of a call.
+func (c *Calls) EventsOf(ctx context.Context, q db.Q, id ID, kind string) ([]Event, error) {
+	out := []Event{}
+	err := q.Select(ctx, &out, `SELECT seq, at_real, type, data FROM call_events WHERE call_id = $1 AND type = $2 ORDER BY seq`, id, kind)
+	return out, err
+}
+
 // EventsAfter is what the log of a call says after the event of a number.
 func (c *Calls) EventsAfter(ctx context.Context, q db.Q, id ID, seq int64) ([]Event, error) {
 	out := []Event{}

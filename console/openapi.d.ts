@@ -608,6 +608,7 @@ export interface Schemas {
     updated_at: string
     uuid: string
     variables: { [key: string]: string | number | boolean | null }
+    vendor_costs?: Array<Schemas['vendorCost']>
     webhook_response: unknown
   }
   campaignOut: {
@@ -1160,6 +1161,13 @@ export interface Schemas {
     currency: string
     data: Array<Schemas['usageLine']>
     unit: string
+  }
+  vendorCost: {
+    cost: number | null
+    model: string
+    provider: string
+    stage: string
+    units: { [key: string]: number }
   }
   vendorFieldOut: {
     name: string

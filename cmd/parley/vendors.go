@@ -9,6 +9,7 @@ import (
 	"parley/providers"
 	"parley/providers/anthropic"
 	"parley/providers/builtin"
+	"parley/providers/deepgram"
 	"parley/providers/gemini"
 	"parley/providers/openai"
 	"parley/providers/stripe"
@@ -23,6 +24,7 @@ var makers = []providers.Maker{
 	openai.Vendor(),
 	anthropic.Vendor(),
 	gemini.Vendor(),
+	deepgram.Vendor(),
 	stripe.Vendor(),
 	whatsapp.Vendor(),
 }

@@ -80,7 +80,15 @@ func readSpeech(src io.Reader, emit func(audio.Frame) bool) error {
 	}
 	all := io.MultiReader(bytes.NewReader(head[:n]), src)
 	if string(head[:n]) != "RIFF" {
-		return readRaw(all, emit)
+		for f, err := range rest.Samples(all, pcmRate) {
+			if err != nil {
+				return err
+			}
+			if !emit(f) {
+				return errLeft
+			}
+		}
+		return nil
 	}
 	w, err := audio.NewWAVReader(all)
 	if err != nil {
@@ -109,29 +117,4 @@ func mono(pcm []int16, channels int) []int16 {
 		pcm[i] = pcm[i*channels]
 	}
 	return pcm[:len(pcm)/channels]
-}
-
-func readRaw(src io.Reader, emit func(audio.Frame) bool) error {
-	buf := make([]byte, pcmRate/50*2)
-	pcm := make([]int16, len(buf)/2)
-	kept := 0 // an odd byte waits for its other half
-	for {
-		n, err := src.Read(buf[kept:])
-		n += kept
-		for i := range n / 2 {
-			pcm[i] = int16(buf[2*i]) | int16(buf[2*i+1])<<8
-		}
-		if n >= 2 && !emit(audio.Frame{Rate: pcmRate, PCM: pcm[:n/2]}) {
-			return errLeft
-		}
-		if kept = n % 2; kept == 1 {
-			buf[0] = buf[n-1]
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
 }

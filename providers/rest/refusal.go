@@ -36,10 +36,10 @@ func (r *Refusal) Error() string { return fmt.Sprintf("HTTP %d: %s", r.Status, r
 // InWords says for operators what was refused. What the vendor says may hold a key, so it stays in the log.
 func (r *Refusal) InWords() string {
 	switch {
+	case r.Status == 402 || slices.Contains(spent, r.Code):
+		return fmt.Sprintf("The account's quota is used up (%d).", r.Status)
 	case r.Status == 401 || r.Status == 403:
 		return fmt.Sprintf("The key was refused (%d).", r.Status)
-	case slices.Contains(spent, r.Code):
-		return fmt.Sprintf("The account's quota is used up (%d).", r.Status)
 	case r.Status == 429:
 		return "The vendor has too many requests (429)."
 	case r.Status >= 500:
@@ -85,12 +85,21 @@ func retryAfter(h http.Header) time.Duration {
 	return 0
 }
 
-// Read takes what the body of an error says: {"error":{…}}, {"error":"…"} or {"detail":…}, as vendors write it.
+// Read takes what the body of an error says: {"error":{…}}, {"error":"…"}, {"detail":…}, or a code and a message at the top, as
+// vendors write it.
 func (r *Refusal) Read(raw []byte) {
-	var body struct{ Error, Detail json.RawMessage }
-	if json.Unmarshal(raw, &body) != nil {
+	var body struct {
+		Error, Detail  json.RawMessage
+		Title, Message string
+		Code           string `json:"error_code"`
+		ErrCode        string `json:"err_code"`
+		ErrMsg         string `json:"err_msg"`
+	}
+	if err := json.Unmarshal(raw, &body); err != nil && body.Error == nil && body.Detail == nil {
 		return
 	}
+	r.Message = firstOf(body.Message, body.ErrMsg, body.Title, r.Message)
+	r.Code = firstOf(body.Code, body.ErrCode, r.Code)
 	for _, part := range []json.RawMessage{body.Error, body.Detail} {
 		if len(part) > 0 {
 			r.fill(part)
@@ -98,8 +107,19 @@ func (r *Refusal) Read(raw []byte) {
 	}
 }
 
-// fill reads the error object, which some servers send as a plain string.
+// fill reads the error object, which some servers send as a plain string, or as a list of what is wrong with the request.
 func (r *Refusal) fill(raw json.RawMessage) {
+	var list []struct {
+		Msg string
+		Loc []any
+	}
+	if json.Unmarshal(raw, &list) == nil && len(list) > 0 {
+		r.Message = list[0].Msg
+		if n := len(list[0].Loc); n > 0 {
+			r.Param = fmt.Sprint(list[0].Loc[n-1])
+		}
+		return
+	}
 	var e struct {
 		Message, Type, Status string
 		Code, Param           any
@@ -147,8 +167,12 @@ func Explain(what string, err error) error {
 		message = fmt.Sprintf("the %s did not answer in time", what)
 	case errors.Is(err, errStalled):
 		message = fmt.Sprintf("the %s stopped in the middle of its answer", what)
+	case isRefusal && (r.Status == 402 || slices.Contains(spent, r.Code)):
+		message = fmt.Sprintf("the %s has no quota left", what)
 	case isRefusal && (r.Status == 401 || r.Status == 403):
 		message = fmt.Sprintf("the %s refused the API key", what)
+	case isRefusal && r.Status == 404 && r.About("voice"):
+		message = fmt.Sprintf("the %s does not know this voice", what)
 	case isRefusal && r.Status == 404:
 		message = fmt.Sprintf("the %s does not know this model", what)
 	case isRefusal && r.Status == 429:

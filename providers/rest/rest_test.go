@@ -70,7 +70,11 @@ func TestRefusalsInWords(t *testing.T) {
 		`{"error":{"code":400,"message":"API key not valid","status":"INVALID_ARGUMENT"}}`:                      "API key not valid|INVALID_ARGUMENT|",
 		`{"type":"error","error":{"type":"not_found_error","message":"model: x"}}`:                              "model: x|not_found_error|",
 		`{"error":"busy"}`: "busy||",
-		`{"detail":{"status":"quota_exceeded","message":"no credits"}}`: "no credits|quota_exceeded|",
+		`{"detail":{"status":"quota_exceeded","message":"no credits"}}`:                "no credits|quota_exceeded|",
+		`{"detail":[{"loc":["body","text"],"msg":"field required","type":"missing"}]}`: "field required||text",
+		`{"detail":"Not found"}`: "Not found||",
+		`{"err_code":"INVALID_AUTH","err_msg":"Invalid credentials.","request_id":"x"}`:                    "Invalid credentials.|INVALID_AUTH|",
+		`{"error_code":"voice_not_found","title":"Not found","message":"No such voice","status_code":404}`: "No such voice|voice_not_found|",
 		`<html>`: "||",
 	} {
 		var r Refusal

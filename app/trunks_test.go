@@ -17,10 +17,10 @@ import (
 	"parley/lines/sip"
 )
 
-// registrar answers every REGISTER with 200.
+// registrar answers every REGISTER with 200, at 127.0.0.3: calls from there need no password.
 func registrar(t *testing.T) (port uint16) {
 	t.Helper()
-	c, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	c, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 3)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,12 +80,19 @@ func TestTrunkOnTheLine(t *testing.T) {
 			"sip_password":"secret","sip_address":"127.0.0.1","port":%d,"sip_calling_format":"e164","country_code":"DE",
 			"inbound_authorization_type":"ip","allowed_inbound_ips":["192.0.2.1"]}`, quiet.LocalAddr().(*net.UDPAddr).Port)).Want(201)
 		made := s.Send("POST /user/phone-numbers/sip-trunks", fmt.Sprintf(`{"sip_trunk_type":"number","phone_number":"+4930123456","sip_username":"ada",
-			"sip_password":"secret","sip_address":"127.0.0.1","port":%d,"sip_calling_format":"national","inbound_authorization_type":"auth"}`, registrar(t))).Want(201)
+			"sip_password":"secret","sip_address":"127.0.0.3","port":%d,"sip_calling_format":"national","inbound_authorization_type":"auth"}`, registrar(t))).Want(201)
 		id := ids.Number(made.ID("data.id"))
 		for began := time.Now(); s.Send(fmt.Sprintf("GET /user/phone-numbers/sip-trunks/%d", id), "").Text("data.registration") != "registered"; {
 			if time.Since(began) > 5*time.Second {
 				t.Fatal("a new trunk is not registered within 5 s")
 			}
+		}
+		if got := s.Send(fmt.Sprintf("POST /user/phone-numbers/sip-trunks/%d/register", id), "").Want(200).Text("data.registration"); got != "registered" {
+			t.Errorf("registered when asked: %s", got)
+		}
+		var answered int
+		if err := s.DB.Get(t.Context(), &answered, `SELECT answered FROM sip_trunks WHERE id = $1`, id); err != nil || answered != 1 {
+			t.Errorf("the asking was answered %d times, %v", answered, err)
 		}
 
 		_ = quiet.SetReadDeadline(time.Now())
@@ -106,7 +113,7 @@ func TestTrunkOnTheLine(t *testing.T) {
 		}
 
 		far := serve(sip.Config{Open: true, OnCall: func(leg lines.Leg) { _ = leg.Answer(context.Background()) }})
-		s.Send(fmt.Sprintf("PUT /user/phone-numbers/sip-trunks/%d", id), fmt.Sprintf(`{"port":%d}`, port(far))).Want(200)
+		s.Send(fmt.Sprintf("PUT /user/phone-numbers/sip-trunks/%d", id), fmt.Sprintf(`{"sip_address":"127.0.0.1","port":%d}`, port(far))).Want(200)
 		leg, err := home.Dial(t.Context(), lines.Destination{To: "+4930999", From: "+4930123456", TrunkID: id, RingFor: 5 * time.Second}, nil)
 		if err != nil {
 			t.Fatal(err)

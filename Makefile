@@ -71,7 +71,7 @@ bench: bench-talk bench-parts ## everything that is measured, with its targets
 bench-talk: build ## media plane, conversations and turn taking, in about five minutes
 	go run ./lines/media/bench
 	go run ./cmd/bench
-	go test -count=1 -v -run TestTurnTaking ./cmd/bench -args -all
+	go test -count=1 -v -run 'TestTurnTaking|TestConditions' ./cmd/bench -args -all
 
 bench-parts: assets ## API, lists, dialler, jobs, knowledge, and single functions
 	go test -run '^$$' -bench . -benchmem ./...

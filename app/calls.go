@@ -42,7 +42,7 @@ func (h *App) switchboard(context.Context) error {
 		Asks:    h.Asks,
 		Engines: h.engines.Load, Home: h.base(), Dialer: h.lines.Phones,
 		Node: h.on.Node, Currency: c.Billing.Currency, Phones: h.phones(), CallsPerMinute: c.Limits.CallsPerMinute,
-		Refers: h.refers,
+		Refers: h.refers, FallbackVendors: c.Speech.FallbackVendors,
 	})
 	h.on.Jobs.Every("calls.placed", time.Hour, h.Calls.ForgetPlaced)
 	if days := c.Retention.RecordingsDays; days != nil {

@@ -85,6 +85,7 @@ type Config struct {
 	} `key:"rates"`
 
 	Models        Models `key:"models"`
+	Speech        Speech `key:"speech"`
 	Conversations struct {
 		PublicHistory string `key:"public_history" oneof:"widget all none" doc:"which conversations a uuid alone may read"`
 	} `key:"conversations"`
@@ -164,6 +165,12 @@ type Models struct {
 	DefaultMultimodal string `key:"default_multimodal"`
 	DefaultDualplex   string `key:"default_dualplex"`
 	DefaultChat       string `key:"default_chat"`
+}
+
+// Speech says what becomes of what is said.
+type Speech struct {
+	// FallbackVendors may get the words of a call whose own vendor fails or is slow, besides the vendors that its assistant names.
+	FallbackVendors []string `key:"fallback_vendors"`
 }
 
 // Default is the configuration of a start without flags, environment and file.

@@ -30,7 +30,7 @@ type cast struct {
 }
 
 // cast chooses the engines of an assistant: its own, else the language's default; the fallbacks are whatever else the
-// installation has for the language. A realtime assistant has the same parts to stand in.
+// installation has for the language and may be given the words. A realtime assistant has the same parts to stand in.
 func (s *Switchboard) cast(a assistants.Assistant) cast {
 	lang := a.LanguageID
 	c := cast{transcriber: s.Engines().Default, synthesizer: s.Engines().Default, provider: s.Engines().Default}
@@ -58,21 +58,27 @@ func (s *Switchboard) cast(a assistants.Assistant) cast {
 	return c
 }
 
+// understudies chooses the fallbacks. Words go to no vendor that the assistant does not name, unless the operator allows it; the
+// built-in engines are no vendor.
 func (s *Switchboard) understudies(c *cast, lang, voiceID int64) {
+	named := []string{s.Engines().Default, c.transcriber, c.synthesizer, c.provider, c.realtime}
+	allowed := func(code string) bool {
+		return slices.Contains(named, code) || slices.Contains(s.FallbackVendors, code)
+	}
 	for _, t := range s.Catalog.Transcribers(catalog.Filter{LanguageID: lang}) {
-		if t.Code != c.transcriber && s.Engines().Transcribers[t.Code] != nil {
+		if t.Code != c.transcriber && s.Engines().Transcribers[t.Code] != nil && allowed(t.Code) {
 			c.transcriber2 = t.Code
 			break
 		}
 	}
 	if v, ok := s.likest(voiceID, lang, func(v catalog.Voice) bool {
-		return v.Provider != c.synthesizer && s.Engines().Synthesizers[v.Provider] != nil
+		return v.Provider != c.synthesizer && s.Engines().Synthesizers[v.Provider] != nil && allowed(v.Provider)
 	}); ok {
 		c.synthesizer2, c.voice2 = v.Provider, v.Code
 	}
 	for _, m := range s.Catalog.Models(catalog.LLM) {
 		// The engine without a language model answers too differently to stand in for one in the middle of a talk.
-		if m.Provider != c.provider && m.Provider != s.Engines().Default && s.Engines().Models[m.Provider] != nil {
+		if m.Provider != c.provider && m.Provider != s.Engines().Default && s.Engines().Models[m.Provider] != nil && allowed(m.Provider) {
 			c.provider2, c.model2 = m.Provider, m.Code
 			break
 		}

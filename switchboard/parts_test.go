@@ -131,6 +131,10 @@ func TestVoiceThatStandsIn(t *testing.T) {
 		s := &Switchboard{Deps: Deps{Catalog: cat, Engines: func() *Engines { return &engines }}}
 		var a assistants.Assistant
 		a.LanguageID, a.VoiceID = 1, cat.Voices(catalog.Filter{})[0].ID
+		if got := s.cast(a); got.synthesizer2 != "" {
+			t.Errorf("words go to %q, which nobody allowed", got.synthesizer2)
+		}
+		s.FallbackVendors = []string{"two"}
 		if got := s.cast(a); got.voice != c.own || got.synthesizer2 != "two" || got.voice2 != c.want {
 			t.Errorf("%q is followed by %q of %q, want %q", got.voice, got.voice2, got.synthesizer2, c.want)
 		}

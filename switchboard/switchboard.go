@@ -107,9 +107,10 @@ type Deps struct {
 	Phones     numbers.Policy // destinations that may be called
 	// Refers reports whether callers on a trunk (0 = the installation's line) are transferred by their own side (SIP REFER)
 	// instead of being bridged; nil = nobody is.
-	Refers         func(ctx context.Context, trunk numbers.ID) (bool, error)
-	CallsPerMinute int // outbound, of an account; 0 = no limit
-	Log            *slog.Logger
+	Refers          func(ctx context.Context, trunk numbers.ID) (bool, error)
+	FallbackVendors []string // may get the words of any call, besides the vendors its assistant names
+	CallsPerMinute  int      // outbound, of an account; 0 = no limit
+	Log             *slog.Logger
 }
 
 // Switchboard holds the calls of this process.

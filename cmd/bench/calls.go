@@ -122,3 +122,34 @@ func (b *bench) bargeIn(ctx context.Context) error {
 	goal("answer stops after its minimum, p95", r.Stop.P95-ms(interrupt), 60, "ms")
 	return s.stop()
 }
+
+// realtime is how much later an answer comes in the modes that have a realtime engine, made of the same engines that take no time.
+func (b *bench) realtime(ctx context.Context) error {
+	wav, err := b.say(ctx, ask)
+	if err != nil {
+		return err
+	}
+	const n = 20
+	fmt.Printf("\nAnswers in the three modes, %d calls of %d turns, beyond the silence\n", n, *turns)
+	pipeline := 0.0
+	for _, mode := range []string{"pipeline", "multimodal", "dualplex"} {
+		s, err := start(ctx, "bench", "serve", "--silence", silence.String(), "--mode", mode)
+		if err != nil {
+			return err
+		}
+		r, _, err := s.call(ctx, n, 10, wav, "--turns", strconv.Itoa(*turns))
+		if err != nil {
+			return err
+		}
+		if err := s.stop(); err != nil {
+			return err
+		}
+		fmt.Printf("  %-12s p50 %.0f ms, p95 %.0f ms; without an answer %d\n", mode, r.Response.P50-ms(silence), r.Response.P95-ms(silence), r.Unanswered)
+		if mode == "pipeline" {
+			pipeline = r.Response.P95
+			continue
+		}
+		goal("  later than the pipeline, p95", r.Response.P95-pipeline, 30, "ms")
+	}
+	return nil
+}

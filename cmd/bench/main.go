@@ -27,7 +27,7 @@ var (
 	binary = flag.String("parley", "bin/parley", "the program")
 	sizes  = flag.String("calls", "1,50,100,200,500", "concurrent calls, one run each")
 	turns  = flag.Int("turns", 3, "turns per call")
-	only   = flag.String("only", "", "idle, instant, barge-in or builtin; empty = all")
+	only   = flag.String("only", "", "idle, instant, barge-in, realtime or builtin; empty = all")
 )
 
 func main() {
@@ -50,7 +50,7 @@ func run(ctx context.Context) error {
 	for _, part := range []struct {
 		name string
 		do   func(context.Context) error
-	}{{"idle", b.idle}, {"instant", b.instant}, {"barge-in", b.bargeIn}, {"builtin", b.builtin}} {
+	}{{"idle", b.idle}, {"instant", b.instant}, {"barge-in", b.bargeIn}, {"realtime", b.realtime}, {"builtin", b.builtin}} {
 		if *only != "" && *only != part.name {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"runtime/pprof"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -53,6 +54,7 @@ Everything is stored in a temporary folder that is removed at the end, or in --d
 	f.DurationVar(&b.answer, "answer", time.Second, "length of an answer")
 	f.DurationVar(&b.greeting, "greeting", time.Second, "length of the greeting")
 	f.BoolVar(&b.record, "record", false, "record the calls")
+	f.StringVar(&b.mode, "mode", string(catalog.Pipeline), "pipeline, multimodal or dualplex")
 	f.BoolVar(&b.builtin, "builtin", false, "use the built-in engines instead, with their limit of conversations")
 	f.StringVar(&b.profile, "profile", "", "write a CPU profile of the whole run to this file")
 	f.String("listen", "127.0.0.1:0", "HTTP address of API, console and metrics")
@@ -63,7 +65,7 @@ Everything is stored in a temporary folder that is removed at the end, or in --d
 type bench struct {
 	silence, answer, greeting time.Duration
 	record, builtin           bool
-	profile                   string
+	profile, mode             string
 
 	line numbers.Trunk // that everybody calls, once the rooms stand
 }
@@ -73,6 +75,8 @@ func (b *bench) check(cfg *config.Config) error {
 	switch {
 	case b.silence < 100*time.Millisecond || b.silence > 5*time.Second:
 		return errors.New("--silence must be between 100ms and 5s")
+	case !slices.Contains([]string{string(catalog.Pipeline), string(catalog.Multimodal), string(catalog.Dualplex)}, b.mode):
+		return errors.New("--mode must be pipeline, multimodal or dualplex")
 	case b.answer <= 0 || b.greeting < 0 || b.answer > time.Minute || b.greeting > time.Minute:
 		return errors.New("--answer and --greeting must be between 0s and 1m")
 	}
@@ -155,7 +159,7 @@ func (b *bench) desk(ctx context.Context, h *app.App) (numbers.Trunk, error) {
 		return line, err
 	}
 	english := catalog.LanguageOf("en").ID
-	tone, ok := h.Catalog.DefaultVoice(english, catalog.Pipeline)
+	tone, ok := h.Catalog.DefaultVoice(english, catalog.Mode(b.mode))
 	if !ok {
 		return line, errors.New("there is no voice")
 	}
@@ -163,10 +167,14 @@ func (b *bench) desk(ctx context.Context, h *app.App) (numbers.Trunk, error) {
 	if b.greeting == 0 {
 		greeting = ""
 	}
+	text, realtime := value.Ptr(h.Catalog.DefaultModel(catalog.LLM)), (*int64)(nil)
+	if b.mode != string(catalog.Pipeline) {
+		text, realtime = nil, value.Ptr(h.Catalog.DefaultModel(b.mode))
+	}
 	_, _, err = h.Assistants.Create(ctx, owner.ID,
 		assistants.Change{By: assistants.By{Name: "parley"}, Patch: value.Filled(assistants.Settings{
-			Name: "Bench", Type: assistants.Inbound, Mode: string(catalog.Pipeline),
-			VoiceID: tone.ID, LanguageID: english, LLMModelID: value.Ptr(h.Catalog.DefaultModel(catalog.LLM)),
+			Name: "Bench", Type: assistants.Inbound, Mode: b.mode,
+			VoiceID: tone.ID, LanguageID: english, LLMModelID: text, MultimodalModelID: realtime,
 			Timezone: "UTC", InitialMessage: greeting, SystemPrompt: benchPrompt,
 			EndpointType: "vad", EndpointSensitivity: b.silence.Seconds(), Record: b.record,
 			PostCallEvaluation: false, MaxDuration: 1200, PhoneNumberID: value.Ptr(line.ID)}).Sending("initial_message", "record",

@@ -12,6 +12,7 @@ import (
 	"parley/audio"
 	"parley/catalog"
 	"parley/providers"
+	"parley/providers/composed"
 	"parley/voice"
 )
 
@@ -35,14 +36,17 @@ type Engines struct {
 // Vendor is these engines.
 func (e Engines) Vendor() providers.Vendor {
 	return providers.Vendor{Code: Provider, About: "tones", Offer: offer(), Transcriber: e.Transcriber, Synthesizer: e,
-		Model: func(string) agent.Model { return e }}
+		Model:    func(string) agent.Model { return e },
+		Realtime: composed.Parts{Transcriber: e.Transcriber, Model: e, Synthesizer: e}.Open}
 }
 
 func offer() catalog.Offer {
 	return catalog.Offer{
 		Synthesizers: []catalog.NewSynthesizer{{Code: Provider, Name: "Tone", Voices: []catalog.NewVoice{{Code: "tone", Name: "440 Hz"}}}},
 		Transcribers: []catalog.NewTranscriber{{Code: Provider, Name: "Fixed words"}},
-		Models:       []catalog.NewModel{{Provider: Provider, Code: "fixed-sentence", Name: "Fixed sentence", Types: []string{catalog.LLM}}},
+		Models: []catalog.NewModel{{Provider: Provider, Code: "fixed-sentence", Name: "Fixed sentence", Types: []string{catalog.LLM}},
+			{Provider: Provider, Code: "instant-realtime", Name: "All of it in one", Voices: []catalog.NewVoice{{Code: "tone", Name: "440 Hz"}},
+				Types: []string{string(catalog.Multimodal), string(catalog.Dualplex)}}},
 	}
 }
 

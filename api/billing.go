@@ -5,6 +5,7 @@ import (
 
 	"parley/payments"
 	"parley/value"
+	"parley/wire"
 )
 
 type billingOut struct {
@@ -55,12 +56,12 @@ type payPage struct {
 }
 
 func (a *API) setUpPayment(ctx context.Context, in *payIn) (payPage, error) {
-	address, err := a.Payments.Setup(ctx, owner(ctx), in.Return)
+	address, err := a.Payments.Setup(ctx, owner(ctx), wire.Origin(ctx), in.Return)
 	return payPage{address}, err
 }
 
 func (a *API) topUp(ctx context.Context, in *topUpIn) (payPage, error) {
-	address, err := a.Payments.TopUp(ctx, owner(ctx), in.Amount, in.Return)
+	address, err := a.Payments.TopUp(ctx, owner(ctx), in.Amount, wire.Origin(ctx), in.Return)
 	return payPage{address}, err
 }
 

@@ -43,12 +43,12 @@ func TestVendors(t *testing.T) {
 		if strings.Contains(models(), "claude") {
 			t.Error("models of a vendor that is not set up are on offer")
 		}
-		put := s.Send("PUT /user/providers/anthropic", `{"api_key":"sk-secret","base_url":"`+cloud.URL+`","models":["claude-x"]}`).Want(200)
+		put := s.Send("PUT /user/providers/anthropic", `{"api_key":"sk-secret","base_url":"`+cloud.URL+`","models":"claude-x, claude-y"}`).Want(200)
 		if put.Get("data.configured") != true || put.Get("data.source") != "console" || strings.Contains(put.Body, "sk-secret") {
 			t.Error(put.Body)
 		}
-		if !strings.Contains(models(), "claude-x") {
-			t.Error("its model is not on offer:", models())
+		if !strings.Contains(models(), "claude-x") || !strings.Contains(models(), "claude-y") {
+			t.Error("its models are not on offer:", models())
 		}
 		if a := s.Send("POST /user/providers/anthropic/test", "").Want(200); a.Get("ok") != true || a.Get("message") != "It works." {
 			t.Error(a.Body)

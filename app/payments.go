@@ -14,7 +14,7 @@ func (h *App) payments(context.Context) error {
 	if name := h.on.Config.Payments.Vendor; name != "" && h.till().Code == "" {
 		slog.Warn("payments.vendor is not set up; nobody can pay in", "vendor", name)
 	}
-	h.Payments = payments.New(payments.Deps{DB: h.DB, Jobs: h.on.Jobs, Accounts: h.Accounts, Billing: h.Billing, Base: h.base(),
+	h.Payments = payments.New(payments.Deps{DB: h.DB, Jobs: h.on.Jobs, Accounts: h.Accounts, Billing: h.Billing,
 		Platform: func() (payments.Platform, string) { v := h.till(); return v.Till, v.Code }})
 	return nil
 }

@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -138,4 +139,41 @@ func TestToolForm(t *testing.T) {
 		t.Error(text)
 	}
 	b.Check()
+}
+
+// An operator pastes a vendor's key and sees whether it works; a customer tops up on the payment vendor's page and comes back.
+//
+// Contract: 16.6
+func TestProvidersAndPaying(t *testing.T) {
+	cloud := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Api-Key") != "sk-good" {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}))
+	defer cloud.Close()
+	s := open(t)
+	b := browsertest.New(t, []string{s.url})
+	b.Do(chromedp.Navigate(s.link))
+	b.Until(`location.pathname == '/console' && !!document.querySelector('nav.side')`)
+	b.Open(s.url + "/console/providers")
+	b.Until(`document.querySelectorAll('details').length > 0`)
+	browsertest.JS[bool](b, `!![...document.querySelectorAll('details')].forEach(d => d.open = true)`)
+	b.Fill("api key", "sk-bad")
+	b.Fill("base url", cloud.URL)
+	b.Click("Save the keys of Anthropic")
+	b.Shows("Saved.")
+	b.Click("Test Anthropic")
+	b.Shows("The key was refused (401).")
+	b.Check()
+	b.Shot("providers-refused")
+	b.Complaints()
+
+	b.Open(s.url + "/console/usage")
+	b.Click("Top up")
+	b.Do(chromedp.WaitVisible(chromedp.CSS("form[method=post] button")))
+	b.Check()
+	b.Do(chromedp.Click(chromedp.CSS("form[method=post] button")))
+	b.Do(chromedp.WaitVisible(chromedp.CSS("nav.side")))
+	b.Shows("10,250.00")
+	b.Shot("paying")
 }

@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,31 +48,30 @@ const (
 	refused = "refused"
 )
 
-// Setup opens the platform's page for a method on file and returns its address.
-func (p *Payments) Setup(ctx context.Context, owner accounts.ID, back string) (string, error) {
-	return p.page(ctx, owner, setup, 0, back)
+// Setup opens the platform's page for a method on file and returns its address. home is this installation's own, without a
+// slash at its end; the browser comes back there, and then to back, which must be below it.
+func (p *Payments) Setup(ctx context.Context, owner accounts.ID, home, back string) (string, error) {
+	return p.page(ctx, home, payment{Owner: owner, Kind: setup, Return: back})
 }
 
 // TopUp opens the platform's page for one payment, of Least to Most, and returns its address.
-func (p *Payments) TopUp(ctx context.Context, owner accounts.ID, amount value.Money, back string) (string, error) {
-	return p.page(ctx, owner, topup, amount, back)
+func (p *Payments) TopUp(ctx context.Context, owner accounts.ID, amount value.Money, home, back string) (string, error) {
+	return p.page(ctx, home, payment{Owner: owner, Kind: topup, Amount: amount, Return: back})
 }
 
-func (p *Payments) page(ctx context.Context, owner accounts.ID, kind string, amount value.Money, back string) (string, error) {
+func (p *Payments) page(ctx context.Context, home string, x payment) (string, error) {
 	_, vendor, err := p.till()
 	if err != nil {
 		return "", err
 	}
-	if err := p.ours(back); err != nil {
+	if err := ours(home, x.Return); err != nil {
 		return "", err
 	}
 	key, again := once.Ref(ctx)
+	x.Vendor, x.Key = vendor, cmp.Or(key, uuid.NewString())
 	if !again {
-		if key == "" {
-			key = uuid.NewString()
-		}
 		err := p.DB.Do(ctx, func(tx *db.Tx) error {
-			if _, err := p.begin(ctx, tx, payment{Owner: owner, Vendor: vendor, Key: key, Kind: kind, Amount: amount, Return: back}); err != nil {
+			if _, err := p.begin(ctx, tx, x); err != nil {
 				return err
 			}
 			return once.Begun(ctx, tx)
@@ -80,7 +80,7 @@ func (p *Payments) page(ctx context.Context, owner accounts.ID, kind string, amo
 			return "", err
 		}
 	}
-	return p.opened(ctx, owner, key)
+	return p.opened(ctx, home, x.Owner, x.Key)
 }
 
 // begin writes an open payment down, before anybody is asked for money.
@@ -92,7 +92,7 @@ func (p *Payments) begin(ctx context.Context, tx *db.Tx, x payment) (id int64, e
 }
 
 // opened asks the platform for the page of a payment; asked again it gives the same one.
-func (p *Payments) opened(ctx context.Context, owner accounts.ID, key string) (string, error) {
+func (p *Payments) opened(ctx context.Context, home string, owner accounts.ID, key string) (string, error) {
 	till, customer, err := p.customer(ctx, owner)
 	if err != nil {
 		return "", err
@@ -102,7 +102,7 @@ func (p *Payments) opened(ctx context.Context, owner accounts.ID, key string) (s
 		return "", err
 	}
 	s, err := till.Open(ctx, Page{Key: key, Owner: owner, Customer: customer, Amount: x.Amount, Currency: p.Billing.Currency,
-		Back: p.Base + "/hooks/" + x.Vendor + "/return", Cancel: x.Return})
+		Back: home + "/hooks/" + x.Vendor + "/return", Cancel: x.Return})
 	if err != nil {
 		return "", err
 	}

@@ -25,7 +25,6 @@ type Deps struct {
 	Billing  *billing.Billing
 	// Platform is who takes money now, and its code; nil = nobody can pay in.
 	Platform func() (p Platform, code string)
-	Base     string // public address of this installation, without a slash at its end
 }
 
 // Payments is the room.
@@ -119,10 +118,10 @@ func (p *Payments) customer(ctx context.Context, owner accounts.ID) (till Platfo
 	return till, ref, err
 }
 
-// ours refuses an address to return to that is not this installation's: the platform's page must not lead elsewhere.
-func (p *Payments) ours(address string) error {
+// ours refuses an address to return to that is not below home: the platform's page must not lead elsewhere.
+func ours(home, address string) error {
 	u, err := url.Parse(address)
-	base, baseErr := url.Parse(p.Base)
+	base, baseErr := url.Parse(home)
 	if err != nil || baseErr != nil || u.User != nil || u.Scheme != base.Scheme || !sameHost(u, base) {
 		return fault.Input(fault.Own("return_url", "The return url must be an address of this installation."))
 	}

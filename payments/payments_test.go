@@ -114,8 +114,8 @@ func each(t *testing.T, fn func(t *testing.T, s shop)) {
 			t.Fatal(err)
 		}
 		s := shop{t: t, d: d, till: newTill(), books: billing.New(people, billing.Settings{Currency: "USD"}), owner: a.ID, run: jobs.NewRunner(d)}
-		s.Payments = payments.New(payments.Deps{DB: d, Jobs: s.run, Accounts: people, Billing: s.books, Platform: func() (payments.Platform, string) { return s.till, "till" },
-			Base: "https://parley.example"})
+		s.Payments = payments.New(payments.Deps{DB: d, Jobs: s.run, Accounts: people, Billing: s.books,
+			Platform: func() (payments.Platform, string) { return s.till, "till" }})
 		fn(t, s)
 	})
 }
@@ -130,7 +130,7 @@ func (s shop) balance() string {
 
 func (s shop) page(amount value.Money) string {
 	s.t.Helper()
-	address, err := s.TopUp(s.t.Context(), s.owner, amount, "https://parley.example/settings")
+	address, err := s.TopUp(s.t.Context(), s.owner, amount, "https://parley.example", "https://parley.example/settings")
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestReturnAddress(t *testing.T) {
 		for address, ours := range map[string]bool{"https://parley.example/a?b=c": true, "https://parley.example": true, "https://evil.example/": false,
 			"http://parley.example/": false, "https://parley.example@evil.example/": false, "https://parley.example.evil.example/": false,
 			"https://parley.example:444/": false, "javascript:alert(1)": false, "//evil.example": false} {
-			_, err := s.Setup(t.Context(), s.owner, address)
+			_, err := s.Setup(t.Context(), s.owner, "https://parley.example", address)
 			if ours != (err == nil) || err != nil && !fault.Is(err, fault.Invalid) {
 				t.Errorf("%s: %v", address, err)
 			}

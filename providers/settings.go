@@ -279,7 +279,11 @@ func isAddress(s string) bool {
 	return err == nil && u.Host != "" && u.User == nil && slices.Contains([]string{"http", "https", "ws", "wss"}, u.Scheme)
 }
 
+// texts reads a list; text is one with commas, as in the environment.
 func texts(v any) ([]string, error) {
+	if s, ok := v.(string); ok {
+		v = separated(s)
+	}
 	items, ok := v.([]any)
 	if !ok || len(items) > 100 {
 		return nil, errors.New("It must be a list of texts.")
@@ -291,4 +295,13 @@ func texts(v any) ([]string, error) {
 		}
 	}
 	return out, nil
+}
+
+func separated(s string) (out []any) {
+	for part := range strings.SplitSeq(s, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			out = append(out, part)
+		}
+	}
+	return out
 }

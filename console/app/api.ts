@@ -38,12 +38,18 @@ export async function request<T>(method: string, path: string, body?: unknown): 
     /* not ours: a proxy's page */
   }
   if (!path.startsWith('/console/'))
-    note({ method, path, body, status: res.status, ms: Math.round(performance.now() - began) })
+    note({ method, path, body: shown(path, body), status: res.status, ms: Math.round(performance.now() - began) })
   if (res.status === 401) window.dispatchEvent(new Event('signed-out'))
   if (!res.ok)
     throw new ApiError(res.status, data?.message ?? data?.error ?? `The server answered ${res.status}.`, data?.errors)
   return data
 }
+
+// shown is a body as the list of requests shows it: keys of vendors stay out of sight.
+const shown = (path: string, body: unknown) =>
+  path.startsWith('/user/providers/') && body
+    ? Object.fromEntries(Object.keys(body as object).map(k => [k, '…']))
+    : body
 
 export const get = <T>(path: string, params?: Params) => request<T>('GET', path + query(params))
 export const post = <T>(path: string, body: unknown = {}) => request<T>('POST', path, body)

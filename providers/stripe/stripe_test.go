@@ -235,10 +235,10 @@ func TestCallbacks(t *testing.T) {
 			t.Fatal(err)
 		}
 		books := billing.New(people, billing.Settings{Currency: "USD"})
-		p := payments.New(payments.Deps{DB: d, Jobs: jobs.NewRunner(d), Accounts: people, Billing: books, Platform: func() (payments.Platform, string) { return c, Code }, Base: "https://p.example"})
+		p := payments.New(payments.Deps{DB: d, Jobs: jobs.NewRunner(d), Accounts: people, Billing: books, Platform: func() (payments.Platform, string) { return c, Code }})
 		f.answer["/v1/customers"], f.answer["/v1/customers/cus_1"] = `{"id":"cus_1"}`, card
 		f.answer["/v1/checkout/sessions"] = `{"id":"cs_1","url":"https://checkout.example/cs_1"}`
-		if _, err := p.TopUp(context.Background(), a.ID, 25*value.MoneyUnit, "https://p.example/"); err != nil {
+		if _, err := p.TopUp(context.Background(), a.ID, 25*value.MoneyUnit, "https://p.example", "https://p.example/"); err != nil {
 			t.Fatal(err)
 		}
 		f.objects["/v1/checkout/sessions/cs_1"] = `{"id":"cs_1","customer":"cus_1","status":"complete","payment_status":"paid","payment_intent":{"id":"pi_1","payment_method":"pm_1"}}`

@@ -3,6 +3,7 @@ import { curl, get } from '../api'
 import type { Account } from '../session'
 import { Card, Choice, Empty, Loaded, Page, Request, Text, useEvents, useLoad } from '../ui'
 import type { Schemas } from '../../openapi'
+import { Paying } from './paying'
 
 type Row = Schemas['usageLine']
 type Answer = Schemas['usageOut']
@@ -83,27 +84,30 @@ export function Usage() {
           </Loaded>
           <Request command={curl('GET', `/user/usage?${new URLSearchParams(q)}`)} />
         </Card>
-        <Card title="Plan">
-          <Loaded of={plan}>
-            {({ data: p }) => (
-              <>
-                <Meter name="Calls at once" of={p.parallel_calls} />
-                <Meter name="Calls in 24 hours" of={p.daily_outbound} />
-                <Meter name="Assistants" of={p.assistants} />
-                <Meter name="Campaigns" of={p.campaigns} />
-                <Meter name="Tools" of={p.tools} />
-                <dl class="facts">
-                  <dt>Calls at once in a campaign</dt>
-                  <dd>{p.parallel_per_campaign}</dd>
-                  <dt>A minute with an assistant</dt>
-                  <dd>
-                    {amount(p.minute_price)} {p.currency}
-                  </dd>
-                </dl>
-              </>
-            )}
-          </Loaded>
-        </Card>
+        <div>
+          <Paying />
+          <Card title="Plan">
+            <Loaded of={plan}>
+              {({ data: p }) => (
+                <>
+                  <Meter name="Calls at once" of={p.parallel_calls} />
+                  <Meter name="Calls in 24 hours" of={p.daily_outbound} />
+                  <Meter name="Assistants" of={p.assistants} />
+                  <Meter name="Campaigns" of={p.campaigns} />
+                  <Meter name="Tools" of={p.tools} />
+                  <dl class="facts">
+                    <dt>Calls at once in a campaign</dt>
+                    <dd>{p.parallel_per_campaign}</dd>
+                    <dt>A minute with an assistant</dt>
+                    <dd>
+                      {amount(p.minute_price)} {p.currency}
+                    </dd>
+                  </dl>
+                </>
+              )}
+            </Loaded>
+          </Card>
+        </div>
       </div>
     </Page>
   )

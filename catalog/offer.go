@@ -1,5 +1,10 @@
 package catalog
 
+import (
+	"slices"
+	"strings"
+)
+
 // Offer is what one installation has configured.
 type Offer struct {
 	Synthesizers []NewSynthesizer
@@ -44,4 +49,13 @@ type NewModel struct {
 // Defaults name the models used where none is chosen, by code or provider/code; empty = the first of its type.
 type Defaults struct {
 	LLM, Multimodal, Dualplex, Chat string
+}
+
+// With adds a language as vendors name it ("en", "en-US") where it is one of the list.
+func With(languages []string, name string) []string {
+	name, _, _ = strings.Cut(strings.ToLower(name), "-")
+	if LanguageOf(name).ID == 0 || slices.Contains(languages, name) {
+		return languages
+	}
+	return append(languages, name)
 }

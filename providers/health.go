@@ -35,6 +35,7 @@ const (
 // health is what is known of how a vendor is.
 type health struct {
 	mu     sync.Mutex
+	voices time.Time            // when the vendor's list of them was read
 	down   bool                 // its last check failed, and nothing was answered since
 	failed map[string]int       // requests in a row, by engine
 	tried  map[string]time.Time // although it was not well

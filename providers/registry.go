@@ -232,6 +232,7 @@ func (r *Registry) round(ctx context.Context) {
 		}
 	}
 	checks.Wait()
+	r.renew(ctx)
 }
 
 func (r *Registry) reopen(ctx context.Context) {

@@ -28,6 +28,7 @@ type Vendor struct {
 	Warm        func(ctx context.Context, t voice.Transcription) error // makes ready what Transcriber will be opened with
 	Synthesizer voice.Synthesizer
 	Realtime    voice.OpenRealtime
+	Voices      ReadVoices // of Offer's synthesizer, where the vendor has a list; read again every hour
 	Model       func(name string) agent.Model
 	Embedder    knowledge.Embedder
 

@@ -9,7 +9,9 @@ import (
 	"parley/providers"
 	"parley/providers/anthropic"
 	"parley/providers/builtin"
+	"parley/providers/cartesia"
 	"parley/providers/deepgram"
+	"parley/providers/elevenlabs"
 	"parley/providers/gemini"
 	"parley/providers/openai"
 	"parley/providers/stripe"
@@ -25,6 +27,8 @@ var makers = []providers.Maker{
 	anthropic.Vendor(),
 	gemini.Vendor(),
 	deepgram.Vendor(),
+	elevenlabs.Vendor(),
+	cartesia.Vendor(),
 	stripe.Vendor(),
 	whatsapp.Vendor(),
 }

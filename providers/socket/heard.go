@@ -40,6 +40,9 @@ func (t *transcriber) hear(h Heard) {
 	}
 	now := t.said(h)
 	if h.Sign == Partial || h.Sign == Likely || h.Sign == Resumed {
+		if h.Sign != Partial && now.text == "" {
+			now = t.unsure // some signs come without the text
+		}
 		news := now.text != t.unsure.text || h.Sign != Partial
 		if t.upTo, t.unsure = upTo, now; news {
 			t.tell(t.sure.and(now), false, t.believed(h.Sign))

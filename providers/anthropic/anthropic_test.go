@@ -148,7 +148,7 @@ func TestFaults(t *testing.T) {
 		{"overloaded for good", []int{200, 200}, []string{sse(start, overloaded), sse(start, overloaded)}, "", "the language model failed"},
 		{"overloaded in a word", []int{200}, []string{sse(start, open1, text("Hel"), overloaded)}, "Hel", "the language model failed"},
 		{"a spend limit", []int{429}, []string{`{"type":"error","error":{"type":"rate_limit_error","message":"x","details":{"error_code":"enforced_spend_limit_reached"}}}`},
-			"", "the language model has too many requests or no quota left"},
+			"", "the language model has no quota left"},
 		{"no such model", []int{404}, []string{`{"type":"error","error":{"type":"not_found_error","message":"model: x"}}`}, "", "the language model does not know this model"},
 		{"a cut stream", []int{200}, []string{sse(start, open1, text("Hel"))}, "Hel", "the language model could not be reached"},
 		{"declined", []int{200}, []string{sse(start, `{"type":"message_delta","delta":{"stop_reason":"refusal"}}`, stop)}, "Dabei kann ich leider nicht helfen.", ""},

@@ -116,11 +116,15 @@ func boolFloat(b bool) float64 {
 	return 0
 }
 
-// chosen books the appointment that was picked from those the calendar offered.
-func (d *dialog) chosen(said string) bool {
+// chosen books the appointment that was picked from those the calendar offered: by its time, or by yes where there is one.
+func (d *dialog) chosen(said string, it intent) bool {
 	t := find(d.tools, "book_appointment")
 	if t == nil || len(d.free) == 0 {
 		return false
+	}
+	if it == yes && len(d.free) == 1 {
+		d.book(t, d.free[0])
+		return true
 	}
 	h, m, ok := parseTime(said, true)
 	if !ok {
@@ -128,18 +132,24 @@ func (d *dialog) chosen(said string) bool {
 	}
 	for _, start := range d.free {
 		if sh, sm, ok := clockOf(start); ok && sm == m && (sh == h || sh == h+12) {
-			d.free = nil
-			for _, s := range t.slots {
-				delete(d.filled, s.name)
-				if s.name == "start" {
-					d.fill(s, value{start, spokenTime(sh, sm)})
-				}
-			}
-			d.begin(&task{slots: t.slots, done: func() { d.invoke(t) }}, "")
+			d.book(t, start)
 			return true
 		}
 	}
 	return false
+}
+
+// book asks for what else a booking needs, and makes it.
+func (d *dialog) book(t *tool, start string) {
+	d.free = nil
+	h, m, _ := clockOf(start)
+	for _, s := range t.slots {
+		delete(d.filled, s.name)
+		if s.name == "start" {
+			d.fill(s, value{start, spokenTime(h, m)})
+		}
+	}
+	d.begin(&task{slots: t.slots, done: func() { d.invoke(t) }}, "")
 }
 
 // nearest is the function that shares most words with what was said: the last guess, before giving up. A function that needs a

@@ -11,7 +11,7 @@ import (
 
 // open handles a message that answers no question of ours.
 func (d *dialog) open(said string, it intent) {
-	if it == none && d.chosen(said) {
+	if (it == none || it == yes) && d.chosen(said, it) {
 		return
 	}
 	if t := trigger(d.tools, said); t != nil && it == none {

@@ -19,6 +19,9 @@ func (d *dialog) use(t *tool, said string) {
 		d.end()
 		return
 	}
+	if free := find(d.tools, "check_availability"); t.name == "book_appointment" && free != nil && len(d.free) == 0 && !holdsMoment(said) {
+		t = free // nothing was offered yet
+	}
 	for _, s := range t.slots {
 		delete(d.filled, s.name)
 		delete(d.skipped, s.name)

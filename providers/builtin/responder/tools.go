@@ -230,6 +230,9 @@ func tellResult(raw string) string {
 	if e, ok := m["error"].(string); ok {
 		return "I am sorry, that did not work: " + strings.TrimRight(e, ".") + "."
 	}
+	if start, ok := m["start"].(string); ok && m["booking_uid"] != nil {
+		return tellBooked(start)
+	}
 	for _, k := range []string{"message", "text", "answer", "reply", "summary", "result"} {
 		if s, ok := m[k].(string); ok && s != "" {
 			return sentence(s)
@@ -322,5 +325,23 @@ func tellFree(starts []string) string {
 			times = append(times, spokenTime(at.Hour(), at.Minute()))
 		}
 	}
-	return "On " + first.Format("Monday, January 2") + " there is " + list(times, "and") + ". Which one would you like?"
+	day := "On " + first.Format("Monday, January 2") + " there is "
+	if len(times) == 1 {
+		return day + times[0] + " Shall I book that?"
+	}
+	return day + sentence(list(times, "and")) + " Which one would you like?"
 }
+
+// tellBooked says what was booked, in the time of the calendar's answer.
+func tellBooked(start string) string {
+	at, err := time.Parse(time.RFC3339, start)
+	if err != nil {
+		return "That is booked."
+	}
+	return "That is booked: " + at.Format("Monday, January 2") + " at " + sentence(spokenTime(at.Hour(), at.Minute()))
+}
+
+var moment = regexp.MustCompile(`\d{4}-\d{2}-\d{2}T\d{2}:\d{2}`)
+
+// holdsMoment reports that the start of an appointment was given as calendars write it.
+func holdsMoment(said string) bool { return moment.MatchString(said) }

@@ -49,7 +49,7 @@ func TestRooms(t *testing.T) {
 }
 
 // apartRooms are rooms without a package at their root, in the words of the map.
-var apartRooms = map[string]string{"providers": "one folder per vendor, and the built-in engines", "cmd": "the program, and what measures it"}
+var apartRooms = map[string]string{"providers": ", one folder for each", "cmd": "the program, and what measures it"}
 
 var (
 	mapLine = regexp.MustCompile(`(?m)^(?:(?:.*\{)?\n\t// ([A-Z].*)|\t\{"(\w+)", ".*)$`) // a layer, or a room

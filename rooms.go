@@ -28,6 +28,7 @@ var May = []struct{ Room, Imports string }{
 
 	// What customers own: each room has its types, rules and SQL.
 	{"accounts", "foundations"},
+	{"audit", "foundations accounts"},
 	{"catalog", "foundations"},
 	{"knowledge", "foundations accounts"},
 	{"tools", "foundations accounts"},
@@ -59,9 +60,9 @@ var May = []struct{ Room, Imports string }{
 
 	// The surface, and what puts everything together.
 	{"console", "assets"},
-	{"api", "foundations accounts agent asks assistants billing calllog calls campaigns catalog chats console knowledge " +
+	{"api", "foundations accounts agent asks assistants audit billing calllog calls campaigns catalog chats console knowledge " +
 		"lines messaging numbers payments providers sim switchboard tools webhooks wire"},
-	{"app", "foundations accounts agent api assistants asks billing calendar calllog calls campaigns catalog chats config console " +
+	{"app", "foundations accounts agent api assistants asks audit billing calendar calllog calls campaigns catalog chats config console " +
 		"knowledge lines messaging mind numbers payments providers recordings secrets sim switchboard toolbox tools voice webhooks once"},
 	{"cmd", "foundations accounts app assistants billing catalog chats config console knowledge lines numbers " +
 		"providers secrets sim switchboard voice wire"},

@@ -46,7 +46,6 @@ type Account struct {
 	Timezone      string             `db:"timezone"` // IANA identifier
 	Overrides     db.JSON[Overrides] `db:"plan"`     // what differs from the default plan
 	PaymentMethod Payment            `db:"payment_method"`
-	Password      *string            `db:"password"` // hash; nil: signs in by one-time links only
 	SuspendedAt   db.Time            `db:"suspended_at"`
 	First         bool               `db:"is_first"` // the installation's first account
 	CreatedAt     db.Time            `db:"created_at"`

@@ -17,6 +17,8 @@ import (
 
 // Accounts keeps accounts and knows whose credential is whose.
 type Accounts struct {
+	Box Box // seals second factors; nil = nobody can have one
+
 	db   *db.DB
 	plan Plan
 
@@ -26,12 +28,18 @@ type Accounts struct {
 	use     map[int64]*use   // keys whose last use is not written yet, or was written lately
 }
 
+// Box seals what is stored.
+type Box interface {
+	Seal(plain []byte) (string, error)
+	Open(sealed string) ([]byte, error)
+}
+
 // New makes the room; plan is the default plan.
 func New(d *db.DB, plan Plan) *Accounts {
 	return &Accounts{db: d, plan: plan, callers: map[string]known{}, use: map[int64]*use{}}
 }
 
-const columns = `id, name, email, kind, timezone, plan, payment_method, password, suspended_at, is_first, created_at, updated_at`
+const columns = `id, name, email, kind, timezone, plan, payment_method, suspended_at, is_first, created_at, updated_at`
 
 // Draft is what a new account starts with.
 type Draft struct {
@@ -42,12 +50,16 @@ type Draft struct {
 	PaymentMethod Payment // default PaymentOK
 }
 
-// Create adds an account.
-func (a *Accounts) Create(ctx context.Context, q db.Q, d Draft) (Account, error) {
-	return a.create(ctx, q, d, false)
+// Create adds an account. The person with its e-mail address is its owner.
+func (a *Accounts) Create(ctx context.Context, q db.Q, d Draft) (acc Account, err error) {
+	err = db.Within(ctx, q, func(tx *db.Tx) (err error) {
+		acc, err = a.create(ctx, tx, d, false)
+		return err
+	})
+	return acc, err
 }
 
-func (a *Accounts) create(ctx context.Context, q db.Q, d Draft, first bool) (Account, error) {
+func (a *Accounts) create(ctx context.Context, q *db.Tx, d Draft, first bool) (Account, error) {
 	if d.Kind == "" {
 		d.Kind = Direct
 	}
@@ -61,6 +73,9 @@ func (a *Accounts) create(ctx context.Context, q db.Q, d Draft, first bool) (Acc
 	err := q.Get(ctx, &acc, `INSERT INTO accounts (name, email, kind, timezone, plan, payment_method, is_first, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8) RETURNING `+columns,
 		d.Name, d.Email, d.Kind, d.Timezone, db.JSON[Overrides]{V: d.Overrides}, d.PaymentMethod, first, db.At(a.db.Now()))
+	if err == nil {
+		err = a.found(ctx, q, acc)
+	}
 	return acc, err
 }
 
@@ -197,15 +212,22 @@ var ErrUnauthenticated error = fault.New(fault.Unauthorized, "", "Unauthenticate
 
 // Caller is who a credential belongs to.
 type Caller struct {
-	Account ID
-	Key     int64  // API key; 0 for a console session
-	Name    string // of the key, or of the account for a session
+	Account    ID
+	User       UserID // who signed in; 0 for a key
+	Key        int64  // API key; 0 for a console session
+	Name       string // of the key or the person
+	Email      string // of the person
+	Role       Role   // in the account; of a key that of who made it
+	Scopes     string // of a key, separated by blanks
+	Recordings bool   // may hear recordings as a viewer
+	Operator   bool   // of the installation
 }
 
 // known is a verified credential. Its secret is compared on every use.
 type known struct {
 	Caller
-	secret []byte // SHA-256
+	secret []byte  // SHA-256
+	ends   db.Time // when the credential is over; zero = never
 	until  time.Time
 }
 
@@ -258,13 +280,16 @@ func (a *Accounts) hear(id string) {
 	clear(a.callers)
 }
 
+// everybody stands for all accounts where credentials are revoked.
+const everybody ID = -1
+
 // forget drops what is known of an account's credentials.
 func (a *Accounts) forget(id ID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.revoked++
 	for name, k := range a.callers {
-		if k.Account == id {
+		if k.Account == id || id == everybody {
 			delete(a.callers, name)
 		}
 	}

@@ -22,19 +22,47 @@ type Key struct {
 	Name       string  `db:"name"`
 	LastUsedAt db.Time `db:"last_used_at"`
 	CreatedAt  db.Time `db:"created_at"`
+
+	Scopes      string  `db:"scopes"`  // separated by blanks
+	MadeBy      string  `db:"made_by"` // address of the person; empty: another key, or the command line
+	LastAddress *string `db:"last_address"`
+	ExpiresAt   db.Time `db:"expires_at"`
 }
 
-// CreateKey makes a key. The token is "<id>|<secret>" and cannot be had again.
+// KeyDraft is what a key is made of.
+type KeyDraft struct {
+	Name      string
+	Scopes    []string  // empty = everything
+	ExpiresAt time.Time // zero = never
+	MadeBy    string
+	Role      Role // what the key may at most; empty = Owner
+}
+
+const keyColumns = `id, name, last_used_at, created_at, scopes, made_by, last_address, expires_at`
+
+// CreateKey makes a key that may do everything.
 func (a *Accounts) CreateKey(ctx context.Context, q db.Q, owner ID, name string) (k Key, token string, err error) {
+	return a.MakeKey(ctx, q, owner, KeyDraft{Name: name})
+}
+
+// MakeKey makes a key. The token is "<id>|<secret>" and cannot be had again.
+func (a *Accounts) MakeKey(ctx context.Context, q db.Q, owner ID, d KeyDraft) (k Key, token string, err error) {
+	if len(d.Scopes) == 0 {
+		d.Scopes = []string{"*"}
+	}
+	if d.Role == "" {
+		d.Role = Owner
+	}
 	secret := newSecret()
-	err = q.Get(ctx, &k, `INSERT INTO api_keys (account_id, name, secret, created_at) VALUES ($1, $2, $3, $4)
-		RETURNING id, name, last_used_at, created_at`, owner, name, hash(secret), db.At(a.db.Now()))
+	err = q.Get(ctx, &k, `INSERT INTO api_keys (account_id, name, secret, created_at, scopes, role, made_by, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING `+keyColumns, owner, d.Name, hash(secret), db.At(a.db.Now()),
+		strings.Join(d.Scopes, " "), d.Role, d.MadeBy, db.At(d.ExpiresAt))
 	return k, strconv.FormatInt(k.ID, 10) + "|" + secret, err
 }
 
 // Keys lists an account's keys, the oldest first.
 func (a *Accounts) Keys(ctx context.Context, q db.Q, owner ID) (keys []Key, err error) {
-	err = q.Select(ctx, &keys, `SELECT id, name, last_used_at, created_at FROM api_keys WHERE account_id = $1 ORDER BY id`, owner)
+	err = q.Select(ctx, &keys, `SELECT `+keyColumns+` FROM api_keys WHERE account_id = $1 ORDER BY id`, owner)
 	return keys, err
 }
 
@@ -62,9 +90,9 @@ func after(q db.Q, fn func()) {
 
 var tokenForm = regexp.MustCompile(`^([0-9]{1,19})\|([A-Za-z0-9]{48})$`)
 
-// Verify finds who a token belongs to and notes its use. [ErrUnauthenticated] for anything that is not the token of
+// Verify finds who a token belongs to and notes its use, from address. [ErrUnauthenticated] for anything that is not the token of
 // a living key of an account in good standing.
-func (a *Accounts) Verify(ctx context.Context, token string) (Caller, error) {
+func (a *Accounts) Verify(ctx context.Context, token, address string) (Caller, error) {
 	m := tokenForm.FindStringSubmatch(token)
 	if m == nil {
 		return Caller{}, ErrUnauthenticated
@@ -81,10 +109,10 @@ func (a *Accounts) Verify(ctx context.Context, token string) (Caller, error) {
 		}
 		a.remember(name, k, revoked)
 	}
-	if subtle.ConstantTimeCompare(hash(m[2]), k.secret) != 1 {
+	if subtle.ConstantTimeCompare(hash(m[2]), k.secret) != 1 || k.ends != 0 && k.ends <= db.At(a.db.Now()) {
 		return Caller{}, ErrUnauthenticated
 	}
-	a.used(id)
+	a.used(id, address)
 	return k.Caller, nil
 }
 
@@ -93,18 +121,23 @@ func (a *Accounts) findKey(ctx context.Context, id int64) (known, error) {
 		AccountID ID
 		Name      string
 		Secret    []byte
+		Role      Role
+		Scopes    string
+		ExpiresAt db.Time
 	}
-	err := a.db.Get(ctx, &row, `SELECT k.account_id, k.name, k.secret FROM api_keys k JOIN accounts a ON a.id = k.account_id
+	err := a.db.Get(ctx, &row, `SELECT k.account_id, k.name, k.secret, k.role, k.scopes, k.expires_at FROM api_keys k JOIN accounts a ON a.id = k.account_id
 		WHERE k.id = $1 AND a.suspended_at IS NULL`, id)
 	if errors.Is(err, db.ErrNone) {
 		return known{}, ErrUnauthenticated
 	}
-	return known{Caller: Caller{Account: row.AccountID, Key: id, Name: row.Name}, secret: row.Secret}, err
+	c := Caller{Account: row.AccountID, Key: id, Name: row.Name, Role: row.Role, Scopes: row.Scopes}
+	return known{Caller: c, secret: row.Secret, ends: row.ExpiresAt}, err
 }
 
 // use is when a key was last used.
 type use struct {
 	at      db.Time   // latest use not written yet; zero = none
+	from    string    // the client's address
 	written time.Time // when this process last wrote one
 }
 
@@ -113,14 +146,14 @@ const (
 	writeEvery = 30 * time.Second       // a later one within a minute
 )
 
-func (a *Accounts) used(id int64) {
+func (a *Accounts) used(id int64, address string) {
 	at := db.At(a.db.Now())
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.use[id] == nil {
 		a.use[id] = &use{}
 	}
-	a.use[id].at = at
+	a.use[id].at, a.use[id].from = at, address
 }
 
 // Run writes the last uses of keys, many at a time, and hears of credentials that others revoke, until ctx ends.
@@ -143,13 +176,13 @@ func (a *Accounts) Run(ctx context.Context) error {
 // flush writes the uses of keys whose last write is longer ago than age.
 func (a *Accounts) flush(ctx context.Context, age time.Duration) error {
 	now := time.Now()
-	due := map[int64]db.Time{}
+	due := map[int64]use{}
 	a.mu.Lock()
 	for id, u := range a.use {
 		switch {
 		case now.Sub(u.written) < age:
 		case u.at != 0:
-			due[id] = u.at
+			due[id] = *u
 			u.at, u.written = 0, now
 		default:
 			delete(a.use, id)
@@ -160,9 +193,9 @@ func (a *Accounts) flush(ctx context.Context, age time.Duration) error {
 		return nil
 	}
 	err := a.db.Do(ctx, func(tx *db.Tx) error {
-		for id, at := range due {
-			if _, err := tx.Exec(ctx, `UPDATE api_keys SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)`,
-				id, at); err != nil {
+		for id, u := range due {
+			if _, err := tx.Exec(ctx, `UPDATE api_keys SET last_used_at = $2, last_address = $3
+				WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)`, id, u.at, u.from); err != nil {
 				return err
 			}
 		}
@@ -170,9 +203,9 @@ func (a *Accounts) flush(ctx context.Context, age time.Duration) error {
 	})
 	if err != nil { // try again with the next flush
 		a.mu.Lock()
-		for id, at := range due {
+		for id, missed := range due {
 			if u := a.use[id]; u != nil {
-				u.at, u.written = max(u.at, at), time.Time{}
+				u.at, u.written = max(u.at, missed.at), time.Time{}
 			}
 		}
 		a.mu.Unlock()

@@ -37,15 +37,15 @@ func TestTokenOpensItsAccountOnly(t *testing.T) {
 			t.Error(stored, err)
 		}
 		for range 2 { // asked of the database, then remembered
-			c, err := a.Verify(ctx, token1)
-			if err != nil || c != (accounts.Caller{Account: one.ID, Key: 1, Name: "first"}) {
+			c, err := a.Verify(ctx, token1, "192.0.2.1")
+			if err != nil || c != (accounts.Caller{Account: one.ID, Key: 1, Name: "first", Role: accounts.Owner, Scopes: "*"}) {
 				t.Error(c, err)
 			}
 		}
 		secret2 := strings.TrimPrefix(token2, "2|")
 		for _, bad := range []string{"", "1", "1|", "|" + secret2, "1|" + secret2, "3|" + secret2, "x|" + secret2, token2 + "x", " " + token2,
 			"99999999999999999999|" + secret2, "9999999999999999999|" + secret2, strings.Replace(token2, "2|", "02|x", 1)} {
-			if c, err := a.Verify(ctx, bad); err != accounts.ErrUnauthenticated {
+			if c, err := a.Verify(ctx, bad, "192.0.2.1"); err != accounts.ErrUnauthenticated {
 				t.Errorf("%q: %v %v", bad, c, err)
 			}
 		}
@@ -61,13 +61,13 @@ func TestDeletedKeyIsRefused(t *testing.T) {
 		if err := a.DeleteKey(ctx, d, two.ID, k.ID); !fault.Is(err, fault.NotFound) {
 			t.Error("a stranger's key:", err)
 		}
-		if _, err := a.Verify(ctx, token); err != nil {
+		if _, err := a.Verify(ctx, token, "192.0.2.1"); err != nil {
 			t.Error(err)
 		}
 		if err := d.Do(ctx, func(tx *db.Tx) error { return a.DeleteKey(ctx, tx, one.ID, k.ID) }); err != nil {
 			t.Error(err)
 		}
-		if _, err := a.Verify(ctx, token); err != accounts.ErrUnauthenticated {
+		if _, err := a.Verify(ctx, token, "192.0.2.1"); err != accounts.ErrUnauthenticated {
 			t.Error("at once:", err)
 		}
 		if err := a.DeleteKey(ctx, d, one.ID, k.ID); !fault.Is(err, fault.NotFound) {
@@ -87,14 +87,14 @@ func TestRevocationBitesWithinASecondElsewhere(t *testing.T) {
 				d := dbtest.SQLite(t)
 				a, ctx := accounts.New(d, plan), t.Context()
 				_, token := key(t, a, d, create(t, a, d, accounts.Draft{}).ID, "k")
-				if _, err := a.Verify(ctx, token); err != nil {
+				if _, err := a.Verify(ctx, token, "192.0.2.1"); err != nil {
 					t.Fatal(err)
 				}
 				if _, err := d.Exec(ctx, revoke); err != nil {
 					t.Fatal(err)
 				}
 				time.Sleep(time.Second)
-				if _, err := a.Verify(ctx, token); err != accounts.ErrUnauthenticated {
+				if _, err := a.Verify(ctx, token, "192.0.2.1"); err != accounts.ErrUnauthenticated {
 					t.Error(err)
 				}
 			})
@@ -111,7 +111,7 @@ func TestSuspendedAccountIsRefusedAtOnceHere(t *testing.T) {
 			if _, err := a.SetTerms(ctx, d, acc.ID, accounts.Terms{Suspended: &suspended}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := a.Verify(ctx, token); (err == accounts.ErrUnauthenticated) != suspended {
+			if _, err := a.Verify(ctx, token, "192.0.2.1"); (err == accounts.ErrUnauthenticated) != suspended {
 				t.Error(suspended, err)
 			}
 		}
@@ -135,7 +135,7 @@ func TestLastUseIsWrittenInTime(t *testing.T) {
 			return keys[0].LastUsedAt.Time()
 		}
 		verify := func() time.Time {
-			if _, err := a.Verify(t.Context(), token); err != nil {
+			if _, err := a.Verify(t.Context(), token, "192.0.2.1"); err != nil {
 				t.Fatal(err)
 			}
 			return d.Now()

@@ -65,7 +65,7 @@ func TestRevocationIsHeardOnOtherNodes(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 { // asked of the database, then remembered
-			if _, err := b.Verify(ctx, token); err != nil {
+			if _, err := b.Verify(ctx, token, "192.0.2.1"); err != nil {
 				t.Fatal(name, err)
 			}
 			b.trusting()
@@ -78,7 +78,7 @@ func TestRevocationIsHeardOnOtherNodes(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-told
-		if _, err := b.Verify(ctx, token); err != ErrUnauthenticated {
+		if _, err := b.Verify(ctx, token, "192.0.2.1"); err != ErrUnauthenticated {
 			t.Error(name, err)
 		}
 	}
@@ -105,7 +105,7 @@ func TestWhatWasReadBeforeARevocationIsNotRemembered(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.remember("key 1", found, revoked)
-		if _, err := a.Verify(ctx, token); err != ErrUnauthenticated {
+		if _, err := a.Verify(ctx, token, "192.0.2.1"); err != ErrUnauthenticated {
 			t.Error(err)
 		}
 	})

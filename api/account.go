@@ -2,8 +2,11 @@ package api
 
 import (
 	"context"
+	"strings"
+	"time"
 
 	"parley/accounts"
+	"parley/fault"
 	"parley/value"
 	"parley/wire"
 )
@@ -13,23 +16,58 @@ type apiKey struct {
 	Name       string     `json:"name"`
 	LastUsedAt value.Time `json:"last_used_at" rule:"null"`
 	CreatedAt  value.Time `json:"created_at"`
+	*keyDetails
+}
+
+// keyDetails are shown to those who ask for them.
+type keyDetails struct {
+	Scopes      []string    `json:"scopes,omitempty"`
+	ExpiresAt   *value.Time `json:"expires_at,omitempty"`
+	MadeBy      *string     `json:"made_by,omitempty" doc:"Address of the person; null: another key, or the command line."`
+	LastAddress *string     `json:"last_address,omitempty"`
 }
 
 type apiKeys struct {
 	Keys []apiKey `json:"api_keys"`
 }
 
-func (a *API) listKeys(ctx context.Context, _ *struct{}) (apiKeys, error) {
+type keysIn struct {
+	Details bool `query:"details" doc:"Scopes, expiry, who made it and its last address too."`
+}
+
+func (a *API) listKeys(ctx context.Context, in *keysIn) (apiKeys, error) {
 	list, err := a.Accounts.Keys(ctx, a.DB, owner(ctx))
 	out := apiKeys{}
 	for _, k := range list {
-		out.Keys = append(out.Keys, apiKey{k.ID, k.Name, value.At(k.LastUsedAt.Time()), value.At(k.CreatedAt.Time())})
+		key := apiKey{ID: k.ID, Name: k.Name, LastUsedAt: value.At(k.LastUsedAt.Time()), CreatedAt: value.At(k.CreatedAt.Time())}
+		if in.Details {
+			key.keyDetails = &keyDetails{strings.Fields(k.Scopes), timeOrNull(k.ExpiresAt.Time()), text(k.MadeBy), k.LastAddress}
+		}
+		out.Keys = append(out.Keys, key)
 	}
 	return out, err
 }
 
 type newKeyIn struct {
-	Name string `json:"name" rule:"required max=255"`
+	Name      string   `json:"name" rule:"required max=255"`
+	Scopes    []string `json:"scopes" rule:"max=9" each:"oneof=*|read|assistants|calls|campaigns|messages|numbers|billing|keys"`
+	ExpiresAt string   `json:"expires_at" rule:"max=40" doc:"When the key ends, RFC 3339; never when left out."`
+
+	expires time.Time
+}
+
+// checkKey reads when a new key shall end.
+func (a *API) checkKey(_ context.Context, in *newKeyIn) (err error) {
+	if in.ExpiresAt == "" {
+		return nil
+	}
+	if in.expires, err = time.Parse(time.RFC3339, in.ExpiresAt); err != nil {
+		return fault.Input(fault.Own("expires_at", "The expires at field must be a time such as 2027-03-01T08:00:00Z."))
+	}
+	if !in.expires.After(a.DB.Now()) {
+		return fault.Input(fault.Own("expires_at", "The expires at field must be in the future."))
+	}
+	return nil
 }
 
 type newKey struct {
@@ -45,7 +83,15 @@ type keyWithToken struct {
 }
 
 func (a *API) createKey(ctx context.Context, in *newKeyIn) (newKey, error) {
-	k, token, err := a.Accounts.CreateKey(ctx, a.DB, owner(ctx), in.Name)
+	who := callerOf(ctx)
+	draft := accounts.KeyDraft{Name: in.Name, Scopes: in.Scopes, ExpiresAt: in.expires, MadeBy: who.Email, Role: who.Role}
+	if len(in.Scopes) == 0 {
+		draft.Scopes = []string{"*"}
+	}
+	if err := who.MayGive(draft.Scopes); err != nil {
+		return newKey{}, err
+	}
+	k, token, err := a.Accounts.MakeKey(ctx, a.DB, owner(ctx), draft)
 	return newKey{"API key created successfully.", keyWithToken{k.ID, k.Name, token, value.At(k.CreatedAt.Time())}}, err
 }
 

@@ -95,12 +95,12 @@ func TestSession(t *testing.T) {
 		}
 		page.Send("PUT /user/me", `{"name":"x"}`, with).Want(401) // a form of another site
 		page.Send("PUT /user/me", `{"name":"x"}`, with, "X-Requested-With: parley").Want(200)
-		page.Send("PUT /console/password", `{"password":"short"}`, with, "X-Requested-With: parley").WantError("password: The password field must be between 8 and 1000 characters.")
-		page.Send("PUT /console/password", `{"password":"correct horse"}`, with, "X-Requested-With: parley").Want(200)
+		page.Send("PUT /console/password", `{"password":"short"}`, with, "X-Requested-With: parley").WantError("password: The password field must be at least 12 characters.")
+		page.Send("PUT /console/password", `{"password":"correct horse battery"}`, with, "X-Requested-With: parley").Want(200)
 		page.Send("POST /console/sign-out", "", with, "X-Requested-With: parley").Want(200)
 		page.Send("GET /user/me", "", with).Want(401)
 		page.Send("POST /console/sign-in", `{"email":"operator@localhost","password":"wrong"}`).Want(422, `{"message":"E-mail or password is wrong."}`)
-		page.Send("POST /console/sign-in", `{"email":"operator@localhost","password":"correct horse"}`).Want(200)
+		page.Send("POST /console/sign-in", `{"email":"operator@localhost","password":"correct horse battery"}`).Want(200)
 		page.Send("POST /console/sign-in", `{}`).Want(422)
 	})
 }

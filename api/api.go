@@ -13,6 +13,7 @@ import (
 	"parley/accounts"
 	"parley/asks"
 	"parley/assistants"
+	"parley/audit"
 	"parley/billing"
 	"parley/blobs"
 	"parley/calllog"
@@ -48,6 +49,7 @@ type Deps struct {
 	Once  *once.Store // idempotent requests; nil = none are remembered
 
 	Accounts        *accounts.Accounts
+	Audit           *audit.Audit
 	Billing         *billing.Billing
 	Catalog         *catalog.Catalog
 	Preview         func(ctx context.Context, v catalog.Voice) (wav []byte, err error) // nil = voices cannot be heard
@@ -113,12 +115,12 @@ func New(d Deps) *API {
 		Description: "AI assistants that hold calls and chats: assistants, calls, campaigns, knowledgebases, tools, phone numbers, WhatsApp, SMS and webhooks."}, a.table)
 	a.wire = wire.NewServer(wire.Config{
 		Base: Base, PublicURL: d.PublicURL,
-		Authenticate: a.authenticate,
-		BadKeys:      wire.NewWindow(30, time.Minute),
-		Limits:       []wire.Limit{wire.PerKey(d.PerKeyPerMinute, time.Minute)},
-		Aliases:      d.FieldAliases,
-		Public:       func(raw string) bool { return a.Guard == nil || a.Guard.CheckURL(raw) == nil },
-		Origins:      d.CORSOrigins, Proxies: d.Proxies, Once: d.Once, Log: a.Log,
+		Authenticate: a.authenticate, Allow: a.allow, Changed: a.noteChange,
+		BadKeys: wire.NewWindow(30, time.Minute),
+		Limits:  []wire.Limit{wire.PerKey(d.PerKeyPerMinute, time.Minute)},
+		Aliases: d.FieldAliases,
+		Public:  func(raw string) bool { return a.Guard == nil || a.Guard.CheckURL(raw) == nil },
+		Origins: d.CORSOrigins, Proxies: d.Proxies, Once: d.Once, Log: a.Log,
 		Away: db.Away, Observe: a.observer(),
 	}, a.table)
 	a.mux = a.beside()

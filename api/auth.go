@@ -18,7 +18,7 @@ func (a *API) authenticate(r *http.Request) (context.Context, wire.Who, error) {
 	if err != nil {
 		return nil, wire.Who{}, err
 	}
-	from := caller{account: c.Account, key: c.Key, name: c.Name}
+	from := caller{Caller: c}
 	if c.Key == 0 {
 		from.session = sessionToken(r)
 	}
@@ -33,7 +33,7 @@ func (a *API) credential(r *http.Request) (accounts.Caller, string, error) {
 		if !ok {
 			return accounts.Caller{}, "", accounts.ErrUnauthenticated
 		}
-		c, err := a.Accounts.Verify(r.Context(), token)
+		c, err := a.Accounts.Verify(r.Context(), token, wire.Client(r.Context()))
 		id, _, _ := strings.Cut(token, "|")
 		return c, "key " + id, err
 	}

@@ -23,7 +23,7 @@ func TestLimitsKnowNoSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session, _, err := a.Accounts.Redeem(t.Context(), link)
+	opened, err := a.Accounts.Redeem(t.Context(), link, accounts.Client{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestLimitsKnowNoSecrets(t *testing.T) {
 	}
 	_, secret, _ := strings.Cut(key, "|")
 	names := map[string]bool{}
-	for header, hidden := range map[string]string{"Cookie: " + sessionCookie + "=" + session: session, "Authorization: Bearer " + key: secret} {
+	for header, hidden := range map[string]string{"Cookie: " + sessionCookie + "=" + opened.Token: opened.Token, "Authorization: Bearer " + key: secret} {
 		name, text, _ := strings.Cut(header, ": ")
 		r := httptest.NewRequest("GET", "/api/user/me", nil)
 		r.Header.Set(name, text)

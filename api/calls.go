@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"parley/accounts"
 	"parley/assistants"
 	"parley/calls"
 	"parley/campaigns"
@@ -126,7 +127,7 @@ func (a *API) callRoutes() []wire.Route {
 			wire.Limited(wire.PerAccount(60, time.Minute))),
 		wire.On(messages, "GET /user/calls", 200, a.listCalls),
 		wire.On(messages, "GET /user/calls/{id}", 200, a.getCall),
-		wire.On(messages, "DELETE /user/calls/{id}", 200, a.deleteCall),
+		wire.On(messages, "DELETE /user/calls/{id}", 200, a.deleteCall, wire.Needs(accounts.Records)),
 		wire.On(messages, "GET /user/calls/{id}/events", 200, a.callEvents),
 		wire.Stream(messages, "GET /user/calls/{id}/stream", "text/event-stream", a.followCall),
 		wire.On(messages, "GET /user/calls/{id}/signalling", 200, a.callSignalling),
@@ -241,7 +242,7 @@ func (a *API) showCall(ctx context.Context, c calls.Call, now time.Time) callOut
 		EndedBy:        c.EndedBy,
 		InputVariables: c.InputVariables.V, AnsweredAt: timeOrNull(c.AnsweredAt.Time()), EndedAt: timeOrNull(c.EndedAt.Time()), AICost: c.AICost,
 		Currency: c.Currency, TranscriptEntries: transcriptEntries(c), EvaluationFields: c.EvaluationFields()}
-	if c.Recording != nil {
+	if c.Recording != nil && callerOf(ctx).Hears() {
 		url := wire.Origin(ctx) + "/media/" + *c.Recording
 		out.RecordingURL = &url
 	}

@@ -50,6 +50,11 @@ var unraced = map[string]string{
 	"DELETE /web-calls/{uuid}":                                 "changes no record: it tells the process that holds the call",
 	"DELETE /sim/inventory/{phone_number}":                     "one guarded statement",
 	"PUT /sim/phones/{phone_number}":                           "one statement that writes the whole row",
+	"PUT /console/user":                                        "one statement that writes what was sent",
+	"PUT /console/account":                                     "one guarded statement",
+	"PUT /console/password":                                    "of two the later one counts",
+	"DELETE /console/sessions/{id}":                            "one guarded statement",
+	"DELETE /console/two-factor":                               "goes whatever it holds",
 }
 
 // TestEveryUpdateIsRaced asks of every route that changes or switches a record that it stands in a race, or in unraced.
@@ -136,6 +141,9 @@ var (
 	newDesk   = made("POST /user/assistant", desk, "data.id")
 	newTool   = func(s *apitest.Server) string { return made("POST /user/tools", raceTool(s), "data.id")(s) }
 	newBase   = made("POST /user/knowledgebases", `{"name":"Facts"}`, "data.id")
+	newMember = func(s *apitest.Server) string {
+		return made("POST /user/members", `{"email":"`+fresh(s)+`@p.example","role":"agent"}`, "data.id")(s)
+	}
 	newFolder = func(s *apitest.Server) string {
 		return made("POST /user/folder", `{"name":"`+fresh(s)+`"}`, "data.id")(s)
 	}
@@ -241,6 +249,10 @@ var (
 )
 
 var races = []race{
+	{name: "member", make: newMember, a: `PUT /user/members/{id} {"role":"viewer"}`, b: `PUT /user/members/{id} {"recordings":true}`,
+		read: "GET /user/members/{id}", both: []string{"data.role=viewer", "data.recordings=true"}},
+	{name: "member that goes", make: newMember, again: true, a: `PUT /user/members/{id} {"role":"viewer"}`, b: `DELETE /user/members/{id}`,
+		codes: []string{"200 200", "404 200"}, read: "GET /user/members/{id}", both: []string{"status=404"}},
 	{name: "automatic top-up", make: func(*apitest.Server) string { return "" }, a: `PUT /user/billing/auto-topup {"below":1#}`,
 		b:    `PUT /user/billing/auto-topup {"amount":1#}`,
 		read: "GET /user/billing", both: []string{"data.auto_topup.below=1#", "data.auto_topup.amount=1#"}},
@@ -284,7 +296,6 @@ var races = []race{
 	{name: "simulated sender", make: newSender, a: `PUT /sim/whatsapp/senders/{id} {"display_name":"A#"}`, b: `PUT /sim/whatsapp/senders/{id} {"messaging_limit":1#}`,
 		read: `PUT /sim/whatsapp/senders/{id} {"sync":true}`, both: []string{"data.display_name=A#", "data.messaging_limit=1#"}},
 
-	{name: "password", make: fresh, a: `PUT /console/password {"password":"correct horse #"}`, b: `PUT /console/password {"password":"other horse #"}`},
 	{name: "webhook secret", make: fresh, a: `POST /user/webhook-secret/rotate`, b: `POST /user/webhook-secret/rotate`},
 	{name: "assistant of a conversation off and on", make: newChat, path: "{uuid}", a: `POST /automate/conversations/{id}/disable-ai`, b: `POST /automate/conversations/{id}/enable-ai`},
 	{name: "campaign started and renamed", make: newStart, again: true, a: `POST /user/campaigns/update-status {"campaign_id":{id},"action":"start"}`, b: `PUT /user/campaigns/{id} {"name":"B#"}`,

@@ -5,30 +5,33 @@ import (
 	"slices"
 	"time"
 
+	"parley/accounts"
 	"parley/assistants"
 	"parley/webhooks"
 	"parley/wire"
 )
 
 // routes is the whole surface on one page, in the order of the contract's route index.
-// A line says: area, method and path, status of a success, handler, and what differs from a plain keyed route.
+// A line says: area, method and path, status of a success, handler, and what differs from a plain keyed route. A section
+// says which right its reading and its changing routes need of a role or a key; wire.Needs says another one.
 // Handlers, input and output types stand in one file per section: keys.go, assistants.go, calls.go, …
 func (a *API) routes() []wire.Route {
 	return slices.Concat(
-		wire.Section("Account and API keys",
-			wire.On(messages, "GET /user/api-keys", 200, a.listKeys),
-			wire.On(messages, "POST /user/api-keys", 201, a.createKey),
-			wire.On(messages, "DELETE /user/api-keys/{id}", 200, a.deleteKey),
+		wire.Section("Account and API keys", accounts.Read, accounts.TheAccount,
+			wire.On(messages, "GET /user/api-keys", 200, a.listKeys, wire.Needs(accounts.Administration)),
+			wire.On(messages, "POST /user/api-keys", 201, a.createKey, wire.Needs(accounts.ToKeys), wire.Check(a.checkKey)),
+			wire.On(messages, "DELETE /user/api-keys/{id}", 200, a.deleteKey, wire.Needs(accounts.ToKeys)),
 			wire.On(messages, "GET /user/me", 200, a.me),
 			wire.On(messages, "PUT /user/me", 200, a.updateMe),
-			wire.On(messages, "POST /console/sign-in", 200, a.signIn, wire.Keyless(), wire.Hidden(), wire.Limited(wire.PerAddress(10, time.Minute))),
-			wire.On(messages, "POST /console/sign-out", 200, a.signOut, wire.Hidden()),
-			wire.On(messages, "PUT /console/password", 200, a.setPassword, wire.Hidden()),
 		),
 
-		wire.Section("Assistants", a.assistantRoutes()...),
+		wire.Section("People", accounts.Administration, accounts.ToMembers, a.memberRoutes()...),
 
-		wire.Section("Reference lists",
+		wire.Section("Console", accounts.Self, accounts.Self, a.consoleRoutes()...),
+
+		wire.Section("Assistants", accounts.Read, accounts.ToAssistants, a.assistantRoutes()...),
+
+		wire.Section("Reference lists", accounts.Read, accounts.Read,
 			wire.On(messages, "GET /user/assistants/voices", 200, a.voices),
 			wire.On(messages, "GET /user/assistants/languages", 200, a.languages),
 			wire.On(messages, "GET /user/assistants/synthesizer-providers", 200, a.synthesizers),
@@ -37,60 +40,60 @@ func (a *API) routes() []wire.Route {
 			wire.On(messages, "GET /user/assistants/phone-numbers", 200, a.attachable),
 		),
 
-		wire.Section("Calls", slices.Concat(a.callRoutes(), a.webCallRoutes())...),
+		wire.Section("Calls", accounts.Read, accounts.ToCalls, slices.Concat(a.callRoutes(), a.webCallRoutes())...),
 
-		wire.Section("Campaigns", a.campaignRoutes()...),
+		wire.Section("Campaigns", accounts.Read, accounts.ToCampaigns, a.campaignRoutes()...),
 
-		wire.Section("Leads", a.leadRoutes()...),
+		wire.Section("Leads", accounts.Read, accounts.ToLeads, a.leadRoutes()...),
 
-		wire.Section("Knowledgebases and documents", a.knowledgeRoutes()...),
+		wire.Section("Knowledgebases and documents", accounts.Read, accounts.ToAssistants, a.knowledgeRoutes()...),
 
-		wire.Section("Mid-call tools", a.toolRoutes()...),
+		wire.Section("Mid-call tools", accounts.Read, accounts.ToAssistants, a.toolRoutes()...),
 
-		wire.Section("Phone numbers and trunks", slices.Concat(a.numberRoutes(), a.trunkRoutes())...),
+		wire.Section("Phone numbers and trunks", accounts.Figures, accounts.ToNumbers, slices.Concat(a.numberRoutes(), a.trunkRoutes())...),
 
-		wire.Section("WhatsApp", a.whatsappRoutes()...),
+		wire.Section("WhatsApp", accounts.Read, accounts.ToMessages, a.whatsappRoutes()...),
 
-		wire.Section("SMS", wire.On(messages, "POST /user/sms", 200, a.sendSMS, wire.IdempotentOutside())),
+		wire.Section("SMS", accounts.Read, accounts.ToMessages, wire.On(messages, "POST /user/sms", 200, a.sendSMS, wire.IdempotentOutside())),
 
-		wire.Section("Conversations", a.conversationRoutes()...),
+		wire.Section("Conversations", accounts.Read, accounts.ToMessages, a.conversationRoutes()...),
 
-		wire.Section("Webhooks",
+		wire.Section("Webhooks", accounts.Figures, accounts.ToAssistants,
 			wire.On(messages, "GET /user/webhook-deliveries", 200, a.deliveries),
 			wire.Stream(messages, "GET /user/webhook-deliveries/stream", "text/event-stream", a.followDeliveries),
 			wire.On(messages, "POST /user/webhook-deliveries/{id}/replay", 200, a.replayDelivery),
-			wire.On(messages, "GET /user/webhook-secret", 200, a.webhookSecret),
-			wire.On(messages, "POST /user/webhook-secret/rotate", 200, a.rotateSecret),
+			wire.On(messages, "GET /user/webhook-secret", 200, a.webhookSecret, wire.Needs(accounts.ToKeys)),
+			wire.On(messages, "POST /user/webhook-secret/rotate", 200, a.rotateSecret, wire.Needs(accounts.ToKeys)),
 			wire.On(messages, "POST /user/assistants/{id}/test-webhook", 200, a.tryWebhook, wire.Find(a.findTried)),
 		),
 
-		wire.Section("Folders and labels", slices.Concat(
+		wire.Section("Folders and labels", accounts.Read, accounts.ToAssistants, slices.Concat(
 			groupRoutes(a.Folders, "folder"),
 			groupRoutes(a.Labels, "label"),
 		)...),
 
-		wire.Section("Usage",
+		wire.Section("Usage", accounts.Figures, accounts.ToBilling,
 			wire.On(messages, "GET /user/usage", 200, a.usage),
 			wire.Stream(messages, "GET /user/usage.csv", "text/csv", a.usageFile),
 			wire.On(messages, "GET /user/plan", 200, a.plan),
 		),
 
-		wire.Section("Paying in",
+		wire.Section("Paying in", accounts.Figures, accounts.ToBilling,
 			wire.On(messages, "GET /user/billing", 200, a.billing),
 			wire.On(messages, "POST /user/billing/setup", 200, a.setUpPayment, wire.IdempotentOutside()),
 			wire.On(messages, "POST /user/billing/topup", 200, a.topUp, wire.IdempotentOutside()),
 			wire.On(messages, "PUT /user/billing/auto-topup", 200, a.setAutoTopUp),
 		),
 
-		wire.Section("Providers", a.vendorRoutes()...),
+		wire.Section("Providers", accounts.Operate, accounts.Operate, a.vendorRoutes()...),
 
-		wire.Section("Live",
+		wire.Section("Live", accounts.Read, accounts.Read,
 			wire.Stream(messages, "GET /user/events", "text/event-stream", a.follow),
 		),
 
-		wire.Section("Description", a.documentRoute()),
+		wire.Section("Description", accounts.Read, accounts.Read, a.documentRoute()),
 
-		wire.Section("Simulator", a.simRoutes()...),
+		wire.Section("Simulator", accounts.Read, accounts.TheAccount, a.simRoutes()...),
 	)
 }
 
@@ -163,12 +166,12 @@ func (a *API) whatsappRoutes() []wire.Route {
 		wire.On(whatsapp, "POST /user/whatsapp/send", 200, a.sendTemplate, wire.IdempotentOutside(), wire.Limited(a.sendRate("template"))),
 		wire.On(whatsapp, "POST /user/whatsapp/send-freeform", 200, a.sendFreeform, wire.IdempotentOutside(),
 			wire.Limited(a.sendRate("freeform"))),
-		wire.On(whatsapp, "POST /user/whatsapp/senders", 200, a.createSender),
-		wire.On(whatsapp, "PUT /user/whatsapp/senders/{id}", 200, a.updateSender, wire.Find(a.findSender)),
-		wire.On(whatsapp, "DELETE /user/whatsapp/senders/{id}", 200, a.deleteSender),
-		wire.On(whatsapp, "GET /user/whatsapp/senders/{id}/receipts-secret", 200, a.receiptsSecret),
-		wire.On(whatsapp, "POST /user/whatsapp/senders/{senderId}/templates", 201, a.createTemplate, wire.Find(a.findTemplateSender)),
-		wire.On(whatsapp, "POST /user/whatsapp/senders/{id}/templates/sync", 200, a.syncTemplates),
+		wire.On(whatsapp, "POST /user/whatsapp/senders", 200, a.createSender, wire.Needs(accounts.ToSenders)),
+		wire.On(whatsapp, "PUT /user/whatsapp/senders/{id}", 200, a.updateSender, wire.Needs(accounts.ToSenders), wire.Find(a.findSender)),
+		wire.On(whatsapp, "DELETE /user/whatsapp/senders/{id}", 200, a.deleteSender, wire.Needs(accounts.ToSenders)),
+		wire.On(whatsapp, "GET /user/whatsapp/senders/{id}/receipts-secret", 200, a.receiptsSecret, wire.Needs(accounts.ToKeys)),
+		wire.On(whatsapp, "POST /user/whatsapp/senders/{senderId}/templates", 201, a.createTemplate, wire.Needs(accounts.ToSenders), wire.Find(a.findTemplateSender)),
+		wire.On(whatsapp, "POST /user/whatsapp/senders/{id}/templates/sync", 200, a.syncTemplates, wire.Needs(accounts.ToSenders)),
 	}
 }
 

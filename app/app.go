@@ -15,6 +15,7 @@ import (
 	"parley/agent"
 	"parley/api"
 	"parley/assistants"
+	"parley/audit"
 	"parley/audio"
 	"parley/billing"
 	"parley/blobs"
@@ -137,6 +138,11 @@ func (h *App) foundations(context.Context) error {
 // accounts: who is asking.
 func (h *App) accounts(context.Context) error {
 	h.Accounts = Accounts(h.on.Config, h.DB)
+	h.Accounts.Box = h.on.Box
+	h.Audit = audit.New(h.DB)
+	h.on.Jobs.Every("audit.purge", time.Hour, func(ctx context.Context, now time.Time) error {
+		return h.Audit.Purge(ctx, now, h.on.Config.Retention.AuditDays)
+	})
 	h.on.Jobs.Every("accounts.purge", time.Hour, h.Accounts.Purge)
 	h.Background = append(h.Background, h.Accounts.Run, h.vendors.Run)
 	return nil

@@ -105,6 +105,7 @@ type Config struct {
 	} `key:"outbound"`
 	Retention struct {
 		RecordingsDays *int `key:"recordings_days" min:"1" doc:"days that recordings and the signalling of calls are kept; empty = until the call is deleted"`
+		AuditDays      *int `key:"audit_days" min:"1" doc:"days that the audit is kept; empty = for ever"`
 	} `key:"retention"`
 	Shutdown struct {
 		Grace time.Duration `key:"grace" min:"0" max:"300" doc:"seconds that running calls and requests may go on after SIGTERM"`

@@ -99,6 +99,15 @@ export interface Schemas {
     open: number
     total: number
   }
+  CursorPage_auditOut: {
+    data: Array<Schemas['auditOut']>
+    next_cursor: string | null
+    next_page_url: string | null
+    path: string
+    per_page: number
+    prev_cursor: string | null
+    prev_page_url: string | null
+  }
   CursorPage_conversationItem: {
     data: Array<Schemas['conversationItem']>
     next_cursor: string | null
@@ -479,9 +488,13 @@ export interface Schemas {
   }
   apiKey: {
     created_at: string
+    expires_at?: string | null
     id: number
+    last_address?: string | null
     last_used_at: string | null
+    made_by?: string | null
     name: string
+    scopes?: Array<string>
   }
   apiKeys: {
     api_keys: Array<Schemas['apiKey']>
@@ -509,6 +522,22 @@ export interface Schemas {
     error: string | null
     response: string | null
     status_code: number | null
+  }
+  auditOut: {
+    action: string
+    actor: string
+    address: string
+    at: string
+    changes: unknown
+    id: number
+    key_id: number | null
+    request_id: string
+    subject: string
+    user_id: number | null
+  }
+  authMethods: {
+    oidc: Schemas['oidcName'] | null
+    password: boolean
   }
   autoOut: {
     amount: number
@@ -708,8 +737,14 @@ export interface Schemas {
   data_campaignOut: {
     data: Schemas['campaignOut']
   }
+  data_invitedOut: {
+    data: Schemas['invitedOut']
+  }
   data_leadOut: {
     data: Schemas['leadOut']
+  }
+  data_memberOut: {
+    data: Schemas['memberOut']
   }
   data_senderOut: {
     data: Array<Schemas['senderOut']>
@@ -792,6 +827,17 @@ export interface Schemas {
     data: Schemas['importData']
     message: string
   }
+  invitedOut: {
+    email: string
+    id: number
+    invitation_url: string
+    invited: boolean
+    last_seen_at: string | null
+    name: string
+    recordings: boolean
+    role: 'owner' | 'admin' | 'agent' | 'viewer'
+    two_factor: boolean
+  }
   keyWithToken: {
     created_at: string
     id: number
@@ -845,6 +891,19 @@ export interface Schemas {
     timezone: string
     total_balance: number
   }
+  memberList: {
+    data: Array<Schemas['memberOut']>
+  }
+  memberOut: {
+    email: string
+    id: number
+    invited: boolean
+    last_seen_at: string | null
+    name: string
+    recordings: boolean
+    role: 'owner' | 'admin' | 'agent' | 'viewer'
+    two_factor: boolean
+  }
   methodOut: {
     expires: string | null
     label: string
@@ -889,6 +948,9 @@ export interface Schemas {
     phone_number_formatted: string
     price: number
     sms_capable: boolean
+  }
+  oidcName: {
+    name: string
   }
   oneBaseOut: {
     data: Schemas['baseOut']

@@ -17,7 +17,7 @@ func (x *exchange) admit() error {
 	if err != nil {
 		return err
 	}
-	if known {
+	if x.known = known; known {
 		limits = slices.Concat(x.s.cfg.Limits, limits)
 	}
 	quota, err := pass(x.r.Context(), x.who, limits)
@@ -26,6 +26,9 @@ func (x *exchange) admit() error {
 	}
 	if x.who.Key != "" && quota.Limit > 0 {
 		quota.head(x.w.Header())
+	}
+	if known && x.s.cfg.Allow != nil {
+		return x.s.cfg.Allow(x.r.Context(), x.route.right)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ type info struct {
 	origin string // scheme and host for links
 	path   string // of the request, escaped, with the base
 	query  string
+	client string // address, as limits count it
 	sent   http.Header
 }
 
@@ -31,3 +32,6 @@ func Header(ctx context.Context) http.Header { return infoOf(ctx).header }
 
 // RequestHeader is a header of the request; empty outside one.
 func RequestHeader(ctx context.Context, name string) string { return infoOf(ctx).sent.Get(name) }
+
+// Client is the address that the request came from, of IPv6 its /64; empty outside a request.
+func Client(ctx context.Context) string { return infoOf(ctx).client }

@@ -39,10 +39,19 @@ type Schemed interface{ JSONSchema() map[string]any }
 
 type object = map[string]any
 
-// Section names a group of routes.
-func Section(name string, routes ...Route) []Route {
+// Section names a group of routes and what their senders must be allowed: read for what changes nothing, change for the
+// others, unless a route says what it needs itself.
+func Section[R ~string](name string, read, change R, routes ...Route) []Route {
 	for i := range routes {
-		routes[i].section = name
+		r := &routes[i]
+		r.section = name
+		switch {
+		case r.right != "":
+		case r.Method == http.MethodGet:
+			r.right = string(read)
+		default:
+			r.right = string(change)
+		}
 	}
 	return routes
 }

@@ -34,7 +34,7 @@ type book struct {
 }
 
 func TestOpenAPI(t *testing.T) {
-	routes := Section("Things",
+	routes := Section("Things", "read", "write",
 		On(plain, "PUT /things/{id}", 200, func(context.Context, *thingIn) (Page[shelf], error) { return Page[shelf]{}, nil },
 			Alias("PATCH /things/{id}"), func(r *Route) { r.Summary = "Change a thing" }, Idempotent()),
 		On(chatty, "GET /things", 200, func(context.Context, *struct{ Paging }) ([]shelf, error) { return nil, nil }, KeyOptional()),

@@ -20,6 +20,7 @@ type Route struct {
 	Summary      string // a line that names the operation
 	Description  string // what it does
 	section      string
+	right        string
 
 	auth       auth
 	idempotent bool
@@ -124,6 +125,12 @@ func Idempotent() Option { return func(r *Route) { r.idempotent = true } }
 func IdempotentOutside() Option {
 	return func(r *Route) { r.idempotent, r.outside = true, true }
 }
+
+// Needs says which right the sender must have, where it is not that of the route's section.
+func Needs[R ~string](right R) Option { return func(r *Route) { r.right = string(right) } }
+
+// Right names what the sender must be allowed.
+func (r Route) Right() string { return r.right }
 
 // Multipart accepts multipart/form-data beside JSON.
 func Multipart() Option { return func(r *Route) { r.multipart = true } }

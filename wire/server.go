@@ -30,8 +30,12 @@ type Config struct {
 	// Authenticate finds the sender of a request and a context that carries the account.
 	// ErrNoCredential says that none was sent; any other error that it was bad.
 	Authenticate func(*http.Request) (context.Context, Who, error)
-	BadKeys      *Window // by client address: how many bad credentials are answered 401 before 429; nil = all
-	Limits       []Limit // of every authenticated request
+	// Allow refuses a known sender a route whose right they do not have; nil = nobody.
+	Allow func(ctx context.Context, right string) error
+	// Changed is told of every change by a known sender; may be nil.
+	Changed func(context.Context, Change) error
+	BadKeys *Window // by client address: how many bad credentials are answered 401 before 429; nil = all
+	Limits  []Limit // of every authenticated request
 
 	Aliases map[string]string        // vendor spelling → field name
 	Public  func(rawURL string) bool // reports whether the public rule accepts a URL; nil = all
@@ -95,6 +99,7 @@ type exchange struct {
 	route  *Route
 	path   map[string]string
 	who    Who
+	known  bool // a credential was sent
 	in     any
 	bound  *binding
 	files  spool // that came with the request
@@ -137,7 +142,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Request-Id", id)
 	h.Set("X-Api-Version", "1")
 	x.r = r.WithContext(context.WithValue(fault.WithRequestID(r.Context(), id), infoKey{}, &info{
-		header: h, origin: s.origin(r), path: r.URL.EscapedPath(), query: r.URL.RawQuery, sent: r.Header}))
+		header: h, origin: s.origin(r), path: r.URL.EscapedPath(), query: r.URL.RawQuery, sent: r.Header, client: s.address(r)}))
 	defer x.files.close()
 	defer x.finish(began)
 	if err := x.dispatch(); err != nil {
@@ -272,6 +277,7 @@ func (x *exchange) produce(ctx context.Context) ([]byte, error) {
 	if x.route.judged {
 		ctx = context.WithValue(ctx, failedKey{}, x.bound.fields)
 	}
+	before := x.before(ctx)
 	out, err := x.route.serve(ctx, x.in)
 	if err != nil {
 		return nil, err
@@ -279,7 +285,11 @@ func (x *exchange) produce(ctx context.Context) ([]byte, error) {
 	if x.route.judged && len(x.bound.fields) > 0 {
 		return nil, fmt.Errorf("the handler of %s %s went on although %v", x.route.Method, x.route.Path, x.bound.fields)
 	}
-	return value.Marshal(out)
+	body, err := value.Marshal(out)
+	if err == nil {
+		err = x.changed(ctx, before, body)
+	}
+	return body, err
 }
 
 // validate joins the failed tag rules with the room's own.

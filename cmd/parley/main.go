@@ -86,7 +86,7 @@ func newRoot() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentFlags().String("config", "", "YAML file with settings")
 	root.PersistentFlags().String("data", "./data", "folder of everything that is stored")
-	root.AddCommand(newServe(), newTry(), newKeys(), newAccounts(), newBalance(), newPaymentMethod(), newBackup(), newRestore(),
+	root.AddCommand(newServe(), newTry(), newKeys(), newAccounts(), newUsers(), newBalance(), newPaymentMethod(), newBackup(), newRestore(),
 		newListen(), newSim(), newBench(), newConfig(), newDoctor(), newReady(), newLicences(), newVersion())
 	return root
 }

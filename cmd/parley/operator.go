@@ -24,6 +24,7 @@ type office struct {
 	db       *db.DB
 	accounts *accounts.Accounts
 	billing  *billing.Billing
+	home     string // scheme and host of the console
 }
 
 // inOffice runs an operator's command.
@@ -33,7 +34,10 @@ func inOffice(do func(cmd *cobra.Command, args []string, o *office) error) func(
 		if err != nil {
 			return err
 		}
-		o := &office{db: d, accounts: app.Accounts(cfg.Config, d)}
+		o := &office{db: d, accounts: app.Accounts(cfg.Config, d), home: cfg.PublicURL}
+		if o.home == "" {
+			o.home = "http://" + cfg.Listen
+		}
 		if o.billing, err = app.Billing(cfg.Config, o.accounts); err == nil {
 			if _, err = app.FirstAccount(cmd.Context(), o.accounts, o.billing); err == nil {
 				err = do(cmd, args, o)

@@ -21,7 +21,9 @@ func newUsers() *cobra.Command {
 		forUser("link --email E", "Print a link that signs a person in once, within 30 minutes", linkUser),
 		forUser("password --email E", "Set a person's password, read from standard input; their sessions end", setUserPassword),
 		forUser("remove --email E", "Remove a person from every account",
-			func(cmd *cobra.Command, o *office, u accounts.User) error { return o.accounts.RemoveUser(cmd.Context(), u.ID) }),
+			func(cmd *cobra.Command, o *office, u accounts.User) error {
+				return o.accounts.RemoveUser(cmd.Context(), u.ID)
+			}),
 		newUsersOperator())
 }
 

@@ -9,17 +9,25 @@ export type Account = Schemas['me']
 export const account = signal<Account | null>(null)
 
 export function Welcome({ onSignedIn }: { onSignedIn: () => void }) {
-  const token = new URLSearchParams(location.search).get('token')
+  const query = new URLSearchParams(location.search)
+  const token = query.get('token')
+  const invitation = query.get('invitation')
+  const [name, setName] = useState('')
+  const [code, setCode] = useState('')
+  const [coded, setCoded] = useState(false)
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
   const [error, setError] = useState('')
   const enter = (body: unknown) =>
-    post('/console/sign-in', body).then(
+    post(invitation ? '/console/invitations' : '/console/sign-in', body).then(
       () => {
         history.replaceState(null, '', '/console')
         onSignedIn()
       },
-      (e: Error) => setError(e.message),
+      (e: Error) => {
+        setCoded(coded || /code/.test(e.message))
+        setError(e.message)
+      },
     )
   useEffect(() => {
     if (token) enter({ token })
@@ -44,24 +52,30 @@ export function Welcome({ onSignedIn }: { onSignedIn: () => void }) {
         class="card"
         onSubmit={e => {
           e.preventDefault()
-          enter({ email, password })
+          enter(invitation ? { token: invitation, name, password, code } : { email, password, code })
         }}
       >
-        <Text label="E-mail" type="email" autocomplete="username" value={email} onInput={setEmail} required />
+        {invitation ? (
+          <Text label="Your name" autocomplete="name" value={name} onInput={setName} />
+        ) : (
+          <Text label="E-mail" type="email" autocomplete="username" value={email} onInput={setEmail} required />
+        )}
         <Text
           label="Password"
           type="password"
-          autocomplete="current-password"
+          autocomplete={invitation ? 'new-password' : 'current-password'}
+          hint={invitation ? 'At least 12 characters; or the one you sign in with already.' : undefined}
           value={password}
           onInput={setPassword}
           required
         />
+        {coded && <Text label="Code" autocomplete="one-time-code" value={code} onInput={setCode} />}
         <button type="submit" class="primary">
-          Sign in
+          {invitation ? 'Accept the invitation' : 'Sign in'}
         </button>
       </form>
       <p class="muted">
-        No password yet? Open the one-time link that <code>parley serve</code> prints when it starts.
+        No password yet? Open the one-time link that <code>parley users link --email E</code> prints.
       </p>
     </main>
   )

@@ -115,7 +115,7 @@ function Password() {
           onInput={set}
           error={error}
           autocomplete="new-password"
-          hint="At least 8 characters. With it you sign in without a one-time link; other sessions end."
+          hint="At least 12 characters. With it you sign in without a one-time link; other sessions end."
         />
         <Button type="submit">Set the password</Button>
       </form>

@@ -185,7 +185,11 @@ func (l *lab) background(t *testing.T, s *set) {
 				}
 			}
 			slices.Sort(waits)
-			if b.name == "babble" && db >= 10 && answered < of {
+			least := of
+			if !*all { // behind four turns there are too few voices to babble evenly
+				least--
+			}
+			if b.name == "babble" && db >= 10 && answered < least {
 				t.Errorf("%s: %d of %d turns are answered with babble %v dB below the caller", s.name, answered, of, db)
 			}
 			print("%s %2.0f dB below the caller: %d of %d answered within 1.5 s, %d later, %d early, p50 %v\n", b.name, db, answered, of, late, early,

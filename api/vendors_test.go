@@ -61,10 +61,10 @@ func TestVendors(t *testing.T) {
 			t.Error(v)
 		}
 
-		s.Send("PUT /user/providers/anthropic", `{"api_key":7}`).WantError("api_key: It must be text.")
+		s.Send("PUT /user/providers/anthropic", `{"api_key":7}`).WantError("api_key: The api key field must be text.")
 		s.Send("PUT /user/providers/anthropic", `{"else":"x"}`).WantError("else: The vendor has no such setting.")
-		s.Send("PUT /user/providers/anthropic", `{"base_url":"file:///etc/passwd"}`).WantError("base_url: It must be an address that begins with http or ws.")
-		s.Send("PUT /user/providers/anthropic", `{"models":["",1]}`).WantError("models: It must be a list of texts.")
+		s.Send("PUT /user/providers/anthropic", `{"base_url":"file:///etc/passwd"}`).WantError("base_url: The base url field must be an address that begins with http or ws.")
+		s.Send("PUT /user/providers/anthropic", `{"models":["",1]}`).WantError("models: The models field must be a list of texts.")
 		s.Send("PUT /user/providers/nobody", `{"api_key":"x"}`).Want(404)
 		s.Send("POST /user/providers/nobody/test", "").Want(404)
 		other := s.Stranger()

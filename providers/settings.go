@@ -237,7 +237,7 @@ func (m Maker) judge(config any, change map[string]any) error {
 		}
 		if v != nil {
 			if err := all[i].take(v); err != nil {
-				wrong = append(wrong, fault.Own(name, err.Error()))
+				wrong = append(wrong, fault.Own(name, "The "+fault.Spoken(name)+" field "+err.Error()+"."))
 			}
 		}
 	}
@@ -257,10 +257,10 @@ func (f field) take(v any) error {
 	switch f.value.Interface().(type) {
 	case string:
 		if !isText || len(text) > longest {
-			return errors.New("It must be text.")
+			return errors.New("must be text")
 		}
 		if f.tag.Get("check") == "url" && text != "" && !isAddress(text) {
-			return errors.New("It must be an address that begins with http or ws.")
+			return errors.New("must be an address that begins with http or ws")
 		}
 		f.value.SetString(text)
 		return nil
@@ -271,7 +271,7 @@ func (f field) take(v any) error {
 		}
 		return err
 	}
-	return errors.New("It cannot be set here.")
+	return errors.New("cannot be set here")
 }
 
 func isAddress(s string) bool {
@@ -286,12 +286,12 @@ func texts(v any) ([]string, error) {
 	}
 	items, ok := v.([]any)
 	if !ok || len(items) > 100 {
-		return nil, errors.New("It must be a list of texts.")
+		return nil, errors.New("must be a list of texts")
 	}
 	out := make([]string, len(items))
 	for i, x := range items {
 		if out[i], ok = x.(string); !ok || out[i] == "" || len(out[i]) > 255 {
-			return nil, errors.New("It must be a list of texts.")
+			return nil, errors.New("must be a list of texts")
 		}
 	}
 	return out, nil

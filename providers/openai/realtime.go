@@ -67,7 +67,6 @@ type talk struct {
 	owed     time.Time  // since when the vendor owes an answer of its own accord; zero = it does not
 	active   map[string]bool
 	received map[string]time.Duration // sound of each item
-	serial   int
 }
 
 // talk opens the socket, waits for the vendor's first word, and says how the conversation is to be.

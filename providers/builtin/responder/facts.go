@@ -18,16 +18,8 @@ type fact struct {
 	words []string // of the question of an FAQ, as they stand
 }
 
-// answerKind is what kind of thing a question wants, or a sentence tells.
+// answerKind is what kind of thing a question wants, or a sentence tells: its place in the two lists below.
 type answerKind int
-
-const (
-	tellsPrice answerKind = iota
-	tellsTime
-	tellsPlace
-	tellsLength
-	tellsCount
-)
 
 // Questions are about a price, a time, a place, a length of time or a number, by their own words; sentences by what stands in them.
 var (

@@ -65,7 +65,7 @@ type signInIn struct {
 	Token    string `json:"token" rule:"max=100" doc:"Of a one-time link."`
 	Email    string `json:"email" rule:"required_without=token max=255"`
 	Password string `json:"password" rule:"required_without=token max=1000" trim:"no"`
-	Code     string `json:"code" rule:"max=40" doc:"Of the second factor, or a recovery code."`
+	Code     string `json:"code" rule:"null max=40" doc:"Of the second factor, or a recovery code."`
 }
 
 func client(ctx context.Context) accounts.Client {
@@ -148,7 +148,7 @@ type acceptIn struct {
 	Token    string `json:"token" rule:"required max=100"`
 	Name     string `json:"name" rule:"max=255"`
 	Password string `json:"password" rule:"max=1000" trim:"no"`
-	Code     string `json:"code" rule:"max=40"`
+	Code     string `json:"code" rule:"null max=40"`
 }
 
 func (a *API) acceptInvitation(ctx context.Context, in *acceptIn) (wire.Message, error) {
@@ -235,7 +235,7 @@ type selfIn struct {
 	Name     value.Opt[string] `json:"name" rule:"max=255"`
 	Email    value.Opt[string] `json:"email" rule:"email max=255"`
 	Password string            `json:"current_password" rule:"max=1000" trim:"no" doc:"For another address, where there is a password."`
-	Code     string            `json:"code" rule:"max=40"`
+	Code     string            `json:"code" rule:"null max=40"`
 }
 
 func (a *API) updateSelf(ctx context.Context, in *selfIn) (selfOut, error) {
@@ -280,7 +280,7 @@ func (a *API) switchAccount(ctx context.Context, in *switchAccountIn) (wire.Mess
 type passwordIn struct {
 	Password string `json:"password" rule:"required max=1000" trim:"no"`
 	Current  string `json:"current_password" rule:"max=1000" trim:"no"`
-	Code     string `json:"code" rule:"max=40"`
+	Code     string `json:"code" rule:"null max=40"`
 }
 
 func (a *API) setPassword(ctx context.Context, in *passwordIn) (wire.Message, error) {

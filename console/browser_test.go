@@ -177,3 +177,31 @@ func TestProvidersAndPaying(t *testing.T) {
 	b.Shows("10,250.00")
 	b.Shot("paying")
 }
+
+// An owner invites a colleague by a link; they choose a password and are in.
+func TestInvitation(t *testing.T) {
+	s := open(t)
+	b := browsertest.New(t, []string{s.url})
+	b.Do(chromedp.Navigate(s.link))
+	b.Until(`location.pathname == '/console' && !!document.querySelector('nav.side')`)
+	b.Open(s.url + "/console/people")
+	b.Fill("E-mail", "ben@p.example")
+	b.Click("Invite")
+	b.Shows("it works once within 72 hours")
+	b.Shows("ben@p.example")
+	b.Check()
+	b.Shot("people")
+	b.Complaints()
+
+	link := s.Send("POST /user/members", `{"email":"ben@p.example","role":"agent"}`).Want(201).Text("data.invitation_url")
+	_, query, _ := strings.Cut(link, "?")
+	browsertest.Call(b, network.ClearBrowserCookies, cdp.Empty{})
+	b.Do(chromedp.Navigate(s.url + "/console/invitation?" + query))
+	b.Fill("Your name", "Ben")
+	b.Fill("Password", "a quite long sentence")
+	b.Click("Accept the invitation")
+	b.Until(`location.pathname == '/console' && !!document.querySelector('nav.side')`)
+	if text := fmt.Sprint(s.Send("GET /user/members", "").Want(200)); !strings.Contains(text, `"name":"Ben"`) {
+		t.Error(text)
+	}
+}

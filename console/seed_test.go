@@ -40,7 +40,7 @@ func seed(t *testing.T, s site) []view {
 	number := "/console/numbers"
 	return []view{{"talk", "/console", nil}, {"calls", "/console/calls", nil}, {"call", "/console/calls/" + talked, []string{"Tool order_status…"}},
 		{"call-signalling", "/console/calls/" + talked, []string{"Signalling"}}, {"call-events", "/console/calls/" + talked, []string{"Events"}}, {"call-busy", "/console/calls/" + busy(t, s), nil},
-		{"usage", "/console/usage", nil}, {"providers", "/console/providers", nil}, {"assistants", "/console/assistants", nil}, {"assistants-new", "/console/assistants", []string{"New assistant"}},
+		{"usage", "/console/usage", nil}, {"providers", "/console/providers", nil}, {"people", "/console/people", nil}, {"assistants", "/console/assistants", nil}, {"assistants-new", "/console/assistants", []string{"New assistant"}},
 		{"assistant", "/console/assistants/" + assistant, nil}, {"assistant-tools", "/console/assistants/" + assistant, []string{"Its tools"}}, {"assistant-webhooks", "/console/assistants/" + assistant, []string{"Webhooks"}},
 		{"assistant-versions", "/console/assistants/" + assistant, []string{"Versions"}},
 		{"conversations", "/console/conversations", []string{"Mia"}}, {"whatsapp", "/console/whatsapp", []string{"Mia"}}, {"whatsapp-template", "/console/whatsapp", []string{"Mia", "Send a template"}},

@@ -10,6 +10,7 @@ import { Campaigns } from './pages/campaigns/campaigns'
 import { Developers } from './pages/developers'
 import { Knowledge, KnowledgeBase } from './pages/knowledge'
 import { Numbers } from './pages/numbers/numbers'
+import { People } from './pages/people'
 import { Providers } from './pages/providers'
 import { Reference } from './pages/reference'
 import { Settings } from './pages/settings'
@@ -35,6 +36,7 @@ export const pages: { path: string; name?: string; page: ComponentType<any> }[] 
   { path: '/console/tools', name: 'Tools', page: Tools },
   { path: '/console/developers', name: 'Developers', page: Developers },
   { path: '/console/reference', page: Reference },
+  { path: '/console/people', name: 'People', page: People },
   { path: '/console/providers', name: 'Providers', page: Providers },
   { path: '/console/usage', name: 'Usage', page: Usage },
   { path: '/console/simulator', name: 'Simulator', page: Simulator },

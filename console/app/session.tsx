@@ -52,7 +52,8 @@ export function Welcome({ onSignedIn }: { onSignedIn: () => void }) {
         class="card"
         onSubmit={e => {
           e.preventDefault()
-          enter(invitation ? { token: invitation, name, password, code } : { email, password, code })
+          const asked = code ? { code } : {}
+          enter(invitation ? { token: invitation, name, password, ...asked } : { email, password, ...asked })
         }}
       >
         {invitation ? (

@@ -28,16 +28,15 @@ type pacer struct {
 	gone     chan struct{}
 	size     atomic.Int32 // streams, those on their way included
 
-	slot      [slots][]*Stream
-	at        int   // the slot whose turn it is
-	frame     int64 // 20 ms periods since the start
-	seed      uint32
-	packet    [maxPacket]byte
-	pcm       [maxFrame]int16
-	group     group
-	listening *Stream      // whose sound the detectors are given
-	skipped   atomic.Int64 // frames not caught up with
-	late      atomic.Int64 // worst lateness in nanoseconds since it was last read
+	slot    [slots][]*Stream
+	at      int   // the slot whose turn it is
+	frame   int64 // 20 ms periods since the start
+	seed    uint32
+	packet  [maxPacket]byte
+	pcm     [maxFrame]int16
+	group   group
+	skipped atomic.Int64 // frames not caught up with
+	late    atomic.Int64 // worst lateness in nanoseconds since it was last read
 }
 
 // command adds a stream to the pacer, takes it away, or says that it has something to say for the first time.
@@ -159,10 +158,7 @@ func (p *pacer) turn(streams []*Stream, now time.Time) {
 			s.send(p, now)
 		})
 	}
-	p.listening = nil
-	if !safe.Run("voice detection", func() { p.listen(streams) }) {
-		p.detectionFailed()
-	}
+	p.group.listen(streams)
 	for _, s := range streams {
 		s.alone(func() {
 			if (p.frame+s.first)%25 == 0 {
@@ -191,33 +187,32 @@ func (s *Stream) fail() {
 	}
 }
 
-// detectionFailed ends the streams that were worked on.
-func (p *pacer) detectionFailed() {
-	for _, s := range append(p.group.streams[:p.group.n:p.group.n], p.listening) {
-		if s != nil && !s.broken {
-			s.fail()
-		}
-	}
-	p.group = group{}
+// group are streams whose windows are worked on together.
+type group struct {
+	n        int
+	apart    bool // together they fail, though none does alone
+	streams  [audio.GroupSize]*Stream
+	detector [audio.GroupSize]audio.Detector
+	window   [audio.GroupSize][]int16
+	p        [audio.GroupSize]float32
 }
 
 // listen runs the detectors over every full window, several streams at a time where they can work together.
-func (p *pacer) listen(streams []*Stream) {
-	g := &p.group
+func (g *group) listen(streams []*Stream) {
 	for more := true; more; {
 		more = false
 		for _, s := range streams {
-			if s.broken {
+			full, fits := false, false
+			s.alone(func() {
+				if s.ear.full() {
+					s.ear.rest(s.speechThreshold(), s.post)
+				}
+				full, fits = s.ear.full(), g.n > 0 && g.takes(s)
+			})
+			if !full {
 				continue
 			}
-			p.listening = s
-			if s.ear.full() {
-				s.ear.rest(s.speechThreshold(), s.post)
-			}
-			if !s.ear.full() {
-				continue
-			}
-			if g.n > 0 && !g.takes(s) {
+			if !fits {
 				g.run()
 			}
 			g.add(s)
@@ -227,18 +222,9 @@ func (p *pacer) listen(streams []*Stream) {
 	}
 }
 
-// group are streams whose windows are worked on together.
-type group struct {
-	n        int
-	streams  [audio.GroupSize]*Stream
-	detector [audio.GroupSize]audio.Detector
-	window   [audio.GroupSize][]int16
-	p        [audio.GroupSize]float32
-}
-
 func (g *group) takes(s *Stream) bool {
 	first, ok := g.detector[0].(audio.GroupDetector)
-	return ok && g.n < audio.GroupSize && first.Together(s.ear.detector)
+	return ok && !g.apart && g.n < audio.GroupSize && first.Together(s.ear.detector)
 }
 
 func (g *group) add(s *Stream) {
@@ -246,20 +232,27 @@ func (g *group) add(s *Stream) {
 	g.n++
 }
 
+// run works on the windows. When that panics each stream is worked on alone, so that only the one at fault ends.
 func (g *group) run() {
-	switch n := g.n; n {
-	case 0:
-		return
-	case 1:
-		g.p[0] = g.detector[0].Speech(g.window[0])
-	default:
+	n := g.n
+	g.n = 0
+	together := n > 1 && safe.Run("voice detection", func() {
 		g.detector[0].(audio.GroupDetector).SpeechAll(g.detector[:n], g.window[:n], g.p[:n])
-	}
-	for i, s := range g.streams[:g.n] {
-		s.ear.heard(g.p[i], s.speechThreshold(), s.post)
+	})
+	failed := 0
+	for i, s := range g.streams[:n] {
+		s.alone(func() {
+			if !together {
+				g.p[i] = g.detector[i].Speech(g.window[i])
+			}
+			s.ear.heard(g.p[i], s.speechThreshold(), s.post)
+		})
+		if s.broken {
+			failed++
+		}
 		g.streams[i] = nil
 	}
-	g.n = 0
+	g.apart = g.apart || n > 1 && !together && failed == 0
 }
 
 func (p *pacer) obey() {

@@ -1,12 +1,15 @@
 package switchboard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"parley/calls"
 	"parley/db"
@@ -14,6 +17,7 @@ import (
 	"parley/jobs"
 	"parley/lines"
 	"parley/value"
+	"parley/webhooks"
 )
 
 func busyEverywhere(context.Context, lines.Destination, func(int)) (lines.Leg, error) {
@@ -153,5 +157,66 @@ func TestSettledWithItsEndOnce(t *testing.T) {
 		if n := len(l.settled); n > 0 {
 			t.Errorf("settled %d times more", n)
 		}
+	})
+}
+
+// told keeps the webhooks of calls in the transaction that adds them.
+type told struct{}
+
+func (told) Add(ctx context.Context, q db.Q, e webhooks.Event) error {
+	_, err := q.Exec(ctx, `INSERT INTO told (call_id, event) VALUES ($1, $2)`, e.CallID, e.Name)
+	return err
+}
+
+// A call is told of once: by one of several that settle it at once, by none that comes later, and not by one that fails.
+//
+// Contract: 14.5 15.1
+func TestToldOnce(t *testing.T) {
+	each(t, func(l *lab) {
+		ctx := l.t.Context()
+		_, err := l.DB.Exec(ctx, `CREATE TABLE told (call_id BIGINT NOT NULL, event TEXT NOT NULL)`)
+		l.must(err)
+		l.Webhooks = told{}
+		c, err := l.Calls.Create(ctx, l.DB, calls.NewCall{Owner: l.owner, Type: calls.Web, AssistantName: "D", Currency: "USD", Node: "n2", Lease: time.Minute,
+			Snapshot: calls.Snapshot{Webhook: calls.Webhook{Active: true, URL: "https://p.example/calls"}}})
+		l.must(err)
+		c, err = l.Calls.End(ctx, l.DB, c.ID, calls.Over{Reason: calls.APIHangup})
+		l.must(err)
+		settle := func(after error) error {
+			return l.DB.Do(ctx, func(tx *db.Tx) error { return cmp.Or(l.settle(ctx, tx, c, nil, nil), after) })
+		}
+		want := func(when string, want ...string) {
+			l.t.Helper()
+			var got []string
+			l.must(l.DB.Select(ctx, &got, `SELECT event FROM told WHERE call_id = $1`, c.ID))
+			if !slices.Equal(got, want) {
+				l.t.Errorf("%s: told %q, want %q", when, got, want)
+			}
+		}
+		lost := errors.New("the job is somebody else's")
+		if err := settle(lost); !errors.Is(err, lost) {
+			l.t.Error(err)
+		}
+		want("after a run that failed")
+		var all sync.WaitGroup
+		errs := make([]error, 6)
+		for i := range errs {
+			all.Go(func() { errs[i] = settle(nil) })
+		}
+		all.Wait()
+		done := 0
+		for _, err := range errs {
+			if err == nil {
+				done++
+			} else if !errors.Is(err, db.ErrNone) {
+				l.t.Error(err)
+			}
+		}
+		if done != 1 {
+			l.t.Errorf("settled %d times", done)
+		}
+		want("settled by many at once", webhooks.CallCompleted)
+		l.must(l.settleJob(ctx, jobs.Job{Args: fmt.Appendf(nil, `{"id":%d}`, c.ID)}))
+		want("settled again", webhooks.CallCompleted)
 	})
 }

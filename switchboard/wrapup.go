@@ -46,7 +46,7 @@ func (s *Switchboard) wrapUp(l *live, o calls.Over, events ...calls.Event) {
 	}
 	o.Log = events
 	ctx := context.Background()
-	s.insist(l, func(tx *db.Tx, first bool) error {
+	err := s.insist(l, func(tx *db.Tx, first bool) error {
 		o.Settled = first
 		call, err := s.Calls.End(ctx, tx, l.call.ID, o)
 		if err != nil {
@@ -60,19 +60,36 @@ func (s *Switchboard) wrapUp(l *live, o calls.Over, events ...calls.Event) {
 		}
 		return s.later(ctx, tx, call.ID)
 	})
+	if err != nil && o.Recording != "" {
+		s.discardUnkept(ctx, l.call.ID, o.Recording)
+	}
+}
+
+// discardUnkept deletes a recording that its call does not have: another process ended it first, or nobody could.
+func (s *Switchboard) discardUnkept(ctx context.Context, id calls.ID, key string) {
+	c, err := s.Calls.ByID(ctx, s.DB, id)
+	switch {
+	case err == nil && c.Recording != nil && *c.Recording == key: // the answer to the commit was lost
+		return
+	case err == nil || errors.Is(err, calls.ErrNotFound):
+		err = s.Recordings.Discard(ctx, key)
+	}
+	if err != nil {
+		s.Log.Error("recording that no call has not discarded", "call", id, "error", err)
+	}
 }
 
 // insist runs the transaction that ends a call until it is committed. The record of a call is not given up because the
-// database is away, however long that takes.
-func (s *Switchboard) insist(l *live, end func(tx *db.Tx, first bool) error) {
+// database is away, however long that takes. Its error is db.ErrNone when somebody else has ended the call, or why it gave up.
+func (s *Switchboard) insist(l *live, end func(tx *db.Tx, first bool) error) error {
 	for try, first := 1, true; ; first = false {
 		err := s.DB.Do(context.Background(), func(tx *db.Tx) error { return end(tx, first) })
 		if err == nil || errors.Is(err, db.ErrNone) { // ended by somebody else: the reaper, another process
-			return
+			return err
 		}
 		s.Log.Error("end of call not recorded", "call", l.call.ID, "error", err)
 		if try == lastTries {
-			return // the reaper will find it
+			return err // the reaper will find it
 		}
 		if !db.Away(err) || s.ctx.Err() != nil {
 			try++

@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -71,13 +72,13 @@ func (r *Registry) listed(m Maker, is made) Listed {
 	}
 	var roles []string
 	for _, v := range is.vendors {
-		roles = append(roles, v.Roles()...)
+		roles = append(roles, slices.DeleteFunc(v.Roles(), func(r string) bool { return slices.Contains(roles, r) })...)
 		if v.health != nil {
 			v.health.tell(&l)
 		}
 	}
 	if len(roles) > 0 {
-		l.Roles = slices.Compact(roles)
+		l.Roles = roles
 	}
 	return l
 }
@@ -89,7 +90,7 @@ func (r *Registry) Test(ctx context.Context, code string) (ok bool, took time.Du
 		return false, 0, "", err
 	}
 	if !l.Configured {
-		return false, 0, firstOf(l.LastError, "It is not set up."), nil
+		return false, 0, cmp.Or(l.LastError, "It is not set up."), nil
 	}
 	r.mu.Lock()
 	vs := r.made[slices.IndexFunc(r.makers, func(m Maker) bool { return m.Code == code })].vendors
@@ -104,13 +105,6 @@ func (r *Registry) Test(ctx context.Context, code string) (ok bool, took time.Du
 		}
 	}
 	return true, time.Since(began), "It works.", nil
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // Set stores what an operator set of a vendor; nil takes a setting back. It is in force on this process when Set returns, and

@@ -293,13 +293,15 @@ func TestAuraFaults(t *testing.T) {
 
 // A key alone is three engines; without one nothing is offered and nothing asked.
 func TestOffer(t *testing.T) {
-	vs, err := providers.Open(t.Context(), []providers.Maker{Vendor()}, map[string]any{}, providers.Ground{})
+	r := providers.Start(t.Context(), []providers.Maker{Vendor()}, map[string]any{}, providers.Ground{})
+	vs, err := r.Now(), r.Err()
 	if err != nil || len(vs) != 0 {
 		t.Fatal(vs, err)
 	}
 	s := defaults
 	s.APIKey = "k"
-	if vs, err = providers.Open(t.Context(), []providers.Maker{Vendor()}, map[string]any{Code: &s}, providers.Ground{}); err != nil {
+	r = providers.Start(t.Context(), []providers.Maker{Vendor()}, map[string]any{Code: &s}, providers.Ground{})
+	if vs, err = r.Now(), r.Err(); err != nil {
 		t.Fatal(err)
 	}
 	o := vs.Offer()
@@ -313,5 +315,17 @@ func TestOffer(t *testing.T) {
 		if v.Close != nil {
 			_ = v.Close()
 		}
+	}
+}
+
+// Two recognisers of one vendor are one role of it in an operator's list.
+func TestRolesAreNamedOnce(t *testing.T) {
+	r := providers.Start(t.Context(), []providers.Maker{Vendor()}, map[string]any{Code: &Settings{APIKey: "k", Models: defaults.Models,
+		FluxModels: defaults.FluxModels, Voices: defaults.Voices}}, providers.Ground{})
+	if got := r.List()[0].Roles; !slices.Equal(got, []string{"stt", "tts"}) {
+		t.Error(got)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -146,18 +146,3 @@ func Make[S any](code, name, roles string, defaults S, open func(context.Context
 			return open(ctx, s, on)
 		}}
 }
-
-// Open makes all that is configured: settings are those of each maker's section by its code. What they are asked from now
-// on tells whether they are well.
-func Open(ctx context.Context, makers []Maker, settings map[string]any, on Ground) (vs Vendors, err error) {
-	for _, m := range makers {
-		made, err := m.Open(ctx, settings[m.Code], on)
-		if err != nil {
-			return vs, err
-		}
-		for _, v := range made {
-			vs = append(vs, watch(v))
-		}
-	}
-	return vs, nil
-}

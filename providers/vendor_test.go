@@ -13,7 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
 	"parley/agent"
 	"parley/audio"
 	"parley/catalog"
@@ -23,14 +22,17 @@ import (
 	"parley/providers/builtin"
 	"parley/providers/openai"
 	"parley/voice"
+
+	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func open(t *testing.T, settings map[string]any, makers ...providers.Maker) providers.Vendors {
 	t.Helper()
-	vs, err := providers.Open(t.Context(), makers, settings, providers.Ground{Cache: t.TempDir()})
-	if err != nil {
+	r := providers.Start(t.Context(), makers, settings, providers.Ground{Cache: t.TempDir()})
+	vs := r.Now()
+	if err := r.Err(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -94,9 +96,9 @@ func TestUnconfigured(t *testing.T) {
 	if vs := open(t, nil, openai.Vendor()); len(vs) != 0 {
 		t.Error(vs)
 	}
-	_, err := providers.Open(t.Context(), []providers.Maker{openai.Vendor()},
+	r := providers.Start(t.Context(), []providers.Maker{openai.Vendor()},
 		map[string]any{openai.Code: &openai.Settings{BaseURL: "http://127.0.0.1:1/v1"}}, providers.Ground{})
-	if err == nil {
+	if r.Err() == nil {
 		t.Error("a server without models is taken")
 	}
 }

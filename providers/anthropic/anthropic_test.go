@@ -181,13 +181,15 @@ func TestConfigured(t *testing.T) {
 	path := ""
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { path = r.URL.Path }))
 	defer s.Close()
-	vs, err := providers.Open(t.Context(), []providers.Maker{Vendor()}, nil, providers.Ground{})
+	r := providers.Start(t.Context(), []providers.Maker{Vendor()}, nil, providers.Ground{})
+	vs, err := r.Now(), r.Err()
 	if err != nil || len(vs) != 0 {
 		t.Errorf("without a key: %v %v", vs, err)
 	}
 	settings := Vendor().Settings().(*Settings)
 	settings.APIKey, settings.BaseURL = "k", s.URL+"/v1"
-	vs, err = providers.Open(t.Context(), []providers.Maker{Vendor()}, map[string]any{Code: settings}, providers.Ground{})
+	r = providers.Start(t.Context(), []providers.Maker{Vendor()}, map[string]any{Code: settings}, providers.Ground{})
+	vs, err = r.Now(), r.Err()
 	if err != nil || len(vs) != 1 {
 		t.Fatal(vs, err)
 	}

@@ -137,7 +137,8 @@ func TestVoices(t *testing.T) {
 	settings.APIKey, settings.BaseURL = "k", s.URL
 	on := providers.Ground{Cache: t.TempDir()}
 	for range 2 {
-		vs, err := providers.Open(t.Context(), []providers.Maker{Vendor()}, map[string]any{Code: &settings}, on)
+		r := providers.Start(t.Context(), []providers.Maker{Vendor()}, map[string]any{Code: &settings}, on)
+		vs, err := r.Now(), r.Err()
 		if err != nil || len(vs) != 1 {
 			t.Fatal(vs, err)
 		}

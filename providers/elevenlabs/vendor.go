@@ -53,8 +53,7 @@ type Client struct{ rest *rest.Client }
 
 // New makes a client; base may be empty, and may carry a version segment. Nothing is sent yet.
 func New(base, key string) *Client {
-	base = strings.TrimRight(cmp.Or(base, "https://api.elevenlabs.io"), "/")
-	base = strings.TrimSuffix(strings.TrimSuffix(base, "/v1"), "/v2")
+	base = rest.Plain(cmp.Or(base, "https://api.elevenlabs.io"), "/v1", "/v2")
 	c := &Client{rest.New(base, rest.Header("xi-api-key", key))}
 	c.rest.Patience = rest.Live
 	return c

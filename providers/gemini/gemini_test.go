@@ -163,7 +163,8 @@ func TestConfigured(t *testing.T) {
 	defer s.Close()
 	settings := Vendor().Settings().(*Settings)
 	settings.APIKey, settings.BaseURL = "k", s.URL
-	vs, err := providers.Open(t.Context(), []providers.Maker{Vendor()}, map[string]any{Code: settings}, providers.Ground{})
+	r := providers.Start(t.Context(), []providers.Maker{Vendor()}, map[string]any{Code: settings}, providers.Ground{})
+	vs, err := r.Now(), r.Err()
 	if err != nil || len(vs) != 1 || len(vs.Offer().Models) != 2 || !vs.Offer().Models[0].Temperature {
 		t.Fatal(vs, err)
 	}
@@ -171,7 +172,8 @@ func TestConfigured(t *testing.T) {
 		t.Errorf("%q %v", path, err)
 	}
 	_ = vs[0].Close()
-	if vs, err := providers.Open(t.Context(), []providers.Maker{Vendor()}, nil, providers.Ground{}); err != nil || len(vs) != 0 {
+	none := providers.Start(t.Context(), []providers.Maker{Vendor()}, nil, providers.Ground{})
+	if vs, err := none.Now(), none.Err(); err != nil || len(vs) != 0 {
 		t.Errorf("without a key: %v %v", vs, err)
 	}
 }

@@ -3,6 +3,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -20,7 +21,7 @@ type Client struct{ *rest.Client }
 
 // New makes a client. Nothing is sent yet.
 func New(c Config) *Client {
-	return &Client{rest.New(or(c.BaseURL, "https://api.openai.com/v1"), rest.Bearer(c.Key))}
+	return &Client{rest.New(cmp.Or(c.BaseURL, "https://api.openai.com/v1"), rest.Bearer(c.Key))}
 }
 
 // Check asks for the list of models. A server that has none but answers is well.

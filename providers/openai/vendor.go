@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,8 +51,8 @@ func open(ctx context.Context, s Settings, _ providers.Ground) ([]providers.Vend
 		return nil, nil
 	}
 	if s.BaseURL == "" {
-		s.Model, s.STTModel, s.TTSModel = or(s.Model, vendorChat), or(s.STTModel, vendorTranscription), or(s.TTSModel, vendorSpeech)
-		s.RealtimeModel = or(s.RealtimeModel, vendorRealtime)
+		s.Model, s.STTModel, s.TTSModel = cmp.Or(s.Model, vendorChat), cmp.Or(s.STTModel, vendorTranscription), cmp.Or(s.TTSModel, vendorSpeech)
+		s.RealtimeModel = cmp.Or(s.RealtimeModel, vendorRealtime)
 	}
 	if len(s.models()) == 0 {
 		s.Model = FirstModel(ctx, s.BaseURL, s.APIKey)
@@ -61,7 +62,7 @@ func open(ctx context.Context, s Settings, _ providers.Ground) ([]providers.Vend
 			"name at least one of openai.model, openai.stt_model, openai.tts_model, openai.realtime_model, openai.embedding_model")
 	}
 	c := New(Config{BaseURL: s.BaseURL, Key: s.APIKey})
-	v := providers.Vendor{Code: Code, About: or(s.BaseURL, "OpenAI") + " for " + strings.Join(s.models(), ", "), Offer: s.offer(),
+	v := providers.Vendor{Code: Code, About: cmp.Or(s.BaseURL, "OpenAI") + " for " + strings.Join(s.models(), ", "), Offer: s.offer(),
 		Check: c.Check,
 		Close: func() error { c.Close(); return nil }}
 	if s.STTModel != "" {
@@ -74,7 +75,7 @@ func open(ctx context.Context, s Settings, _ providers.Ground) ([]providers.Vend
 		v.Model = func(name string) agent.Model { return c.Model(name) }
 	}
 	if s.RealtimeModel != "" {
-		v.Realtime = c.Realtime(or(s.RealtimeURL, c.Base+"/realtime"), or(s.STTModel, vendorTranscription))
+		v.Realtime = c.Realtime(cmp.Or(s.RealtimeURL, c.Base+"/realtime"), cmp.Or(s.STTModel, vendorTranscription))
 	}
 	if s.EmbeddingModel != "" {
 		v.Embedder = c.Embedder(s.EmbeddingModel)
@@ -86,13 +87,6 @@ func open(ctx context.Context, s Settings, _ providers.Ground) ([]providers.Vend
 func (s Settings) models() []string {
 	all := []string{s.Model, s.STTModel, s.TTSModel, s.RealtimeModel, s.EmbeddingModel}
 	return slices.DeleteFunc(all, func(m string) bool { return m == "" })
-}
-
-func or(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a
 }
 
 // offer is a chat model, the voices of a speech model and a transcription model, as far as they are named.

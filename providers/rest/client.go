@@ -181,3 +181,12 @@ func Versioned(base, version string) string {
 	}
 	return base + version
 }
+
+// Plain is a vendor's address without a version segment, for one that has several versions in use at once.
+func Plain(base string, versions ...string) string {
+	base = strings.TrimRight(base, "/")
+	for _, v := range versions {
+		base = strings.TrimSuffix(base, v)
+	}
+	return base
+}

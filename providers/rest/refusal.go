@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -98,8 +99,8 @@ func (r *Refusal) Read(raw []byte) {
 	if err := json.Unmarshal(raw, &body); err != nil && body.Error == nil && body.Detail == nil {
 		return
 	}
-	r.Message = firstOf(body.Message, body.ErrMsg, body.Title, r.Message)
-	r.Code = firstOf(body.Code, body.ErrCode, r.Code)
+	r.Message = cmp.Or(body.Message, body.ErrMsg, body.Title, r.Message)
+	r.Code = cmp.Or(body.Code, body.ErrCode, r.Code)
 	for _, part := range []json.RawMessage{body.Error, body.Detail} {
 		if len(part) > 0 {
 			r.fill(part)
@@ -131,21 +132,13 @@ func (r *Refusal) fill(raw json.RawMessage) {
 		r.Message = e.Message
 		r.Param, _ = e.Param.(string)
 		r.Code, _ = e.Code.(string)
-		r.Code = firstOf(e.Details.Code, r.Code, e.Status, e.Type)
+		r.Code = cmp.Or(e.Details.Code, r.Code, e.Status, e.Type)
 		return
 	}
 	var s string
 	if json.Unmarshal(raw, &s) == nil && s != "" {
 		r.Message = s
 	}
-}
-
-func firstOf(all ...string) string {
-	i := slices.IndexFunc(all, func(s string) bool { return s != "" })
-	if i < 0 {
-		return ""
-	}
-	return all[i]
 }
 
 // About reports that the refusal names one of these words.

@@ -36,6 +36,15 @@ type Request struct {
 	Schema      json.RawMessage // JSON Schema of the wanted answer; nil = free text. Evaluation only
 }
 
+// FromUser are the messages for vendors that want the first word from the user: before a conversation that the assistant
+// opened stands that the call is connected.
+func (r Request) FromUser() []Message {
+	if len(r.Messages) > 0 && r.Messages[0].Role != RoleAssistant || len(r.Messages) == 0 && r.Instruction != "" {
+		return r.Messages
+	}
+	return append([]Message{{Role: RoleUser, Text: "(The call is connected.)"}}, r.Messages...)
+}
+
 // Role of a message.
 type Role string
 

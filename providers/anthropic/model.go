@@ -58,9 +58,6 @@ type kind struct {
 	Type string `json:"type"`
 }
 
-// connected opens a conversation in which the assistant spoke first: the API wants the first word from the user.
-const connected = "(The call is connected.)"
-
 // request writes r as this API wants it. The prompt and the tools before it are marked to be kept for the next turn.
 func (m *Model) request(r agent.Request) request {
 	out := request{Model: m.name, MaxTokens: mostTokens, Thinking: kind{"disabled"}, Stream: true}
@@ -73,11 +70,7 @@ func (m *Model) request(r agent.Request) request {
 	if len(r.Schema) > 0 {
 		out.Output = map[string]any{"format": map[string]any{"type": "json_schema", "schema": r.Schema}}
 	}
-	history := r.Messages
-	if len(history) == 0 && r.Instruction == "" || len(history) > 0 && history[0].Role == agent.RoleAssistant {
-		out.Messages = add(out.Messages, agent.RoleUser, block{Type: "text", Text: connected})
-	}
-	for _, x := range history {
+	for _, x := range r.FromUser() {
 		out.Messages = converted(out.Messages, x)
 	}
 	if r.Instruction != "" {
@@ -115,19 +108,11 @@ func add(to []message, role agent.Role, b block) []message {
 
 // Reply implements agent.Model. Its errors are faults whose message says what is wrong with the model.
 func (m *Model) Reply(ctx context.Context, r agent.Request) iter.Seq2[agent.Chunk, error] {
-	return func(yield func(agent.Chunk, error) bool) {
-		err := m.reply(ctx, r, func(c agent.Chunk) bool { return yield(c, nil) })
-		if err != nil && err != errLeft {
-			yield(agent.Chunk{}, rest.Explain("language model", err))
-		}
-	}
+	return rest.Told("language model", func(emit func(agent.Chunk) error) error { return m.reply(ctx, r, emit) })
 }
 
-// errLeft says that the listener has heard enough.
-var errLeft = errors.New("the listener left")
-
 // reply asks once more when the model turns out to be overloaded after its answer has begun and before its first word.
-func (m *Model) reply(ctx context.Context, r agent.Request, emit func(agent.Chunk) bool) error {
+func (m *Model) reply(ctx context.Context, r agent.Request, emit func(agent.Chunk) error) error {
 	for again := true; ; again = false {
 		a, err := m.rest.Post(ctx, "/messages", m.request(r))
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // stream is one answer as it comes.
 type stream struct {
-	emit     func(agent.Chunk) bool
+	emit     func(agent.Chunk) error
 	language string
 	begun    bool // something was emitted
 	call     *block
@@ -78,10 +78,7 @@ func (s *stream) say(text string) error {
 		return nil
 	}
 	s.begun = true
-	if !s.emit(agent.Chunk{Text: text}) {
-		return errLeft
-	}
-	return nil
+	return s.emit(agent.Chunk{Text: text})
 }
 
 func (s *stream) called() error {
@@ -94,10 +91,7 @@ func (s *stream) called() error {
 		return err
 	}
 	s.begun = true
-	if !s.emit(agent.Chunk{Call: call}) {
-		return errLeft
-	}
-	return nil
+	return s.emit(agent.Chunk{Call: call})
 }
 
 // stopped looks at why the answer ends. A refusal to answer is something to say; a conversation that is too long is not.

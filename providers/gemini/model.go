@@ -101,16 +101,10 @@ func (m *Model) request(r agent.Request) request {
 	return out
 }
 
-// connected opens a conversation in which the assistant spoke first: the API wants the first word from the user.
-const connected = "(The call is connected.)"
-
 // contents are the conversation. A result of a function needs its name again, which only the call has.
 func contents(r agent.Request) (out []content) {
 	called := map[string]agent.ToolCall{}
-	if len(r.Messages) == 0 && r.Instruction == "" || len(r.Messages) > 0 && r.Messages[0].Role == agent.RoleAssistant {
-		out = add(out, "user", part{Text: connected})
-	}
-	for _, x := range r.Messages {
+	for _, x := range r.FromUser() {
 		role := "user"
 		if x.Role == agent.RoleAssistant {
 			role = "model"
@@ -155,21 +149,13 @@ func add(to []content, role string, p part) []content {
 
 // Reply implements agent.Model. Its errors are faults whose message says what is wrong with the model.
 func (m *Model) Reply(ctx context.Context, r agent.Request) iter.Seq2[agent.Chunk, error] {
-	return func(yield func(agent.Chunk, error) bool) {
-		err := m.reply(ctx, r, func(c agent.Chunk) bool { return yield(c, nil) })
-		if err != nil && err != errLeft {
-			yield(agent.Chunk{}, rest.Explain("language model", err))
-		}
-	}
+	return rest.Told("language model", func(emit func(agent.Chunk) error) error { return m.reply(ctx, r, emit) })
 }
 
-var (
-	errLeft      = errors.New("the listener left")
-	errMalformed = errors.New("the model wrote a call that cannot be read")
-)
+var errMalformed = errors.New("the model wrote a call that cannot be read")
 
 // reply asks again, without what the model refuses, and once when it wrote a call that cannot be read.
-func (m *Model) reply(ctx context.Context, r agent.Request, emit func(agent.Chunk) bool) error {
+func (m *Model) reply(ctx context.Context, r agent.Request, emit func(agent.Chunk) error) error {
 	for again := true; ; again = false {
 		a, err := m.ask(ctx, r)
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 
 // stream is one answer as it comes. It has no end of its own: it just ends, with a reason in its last event.
 type stream struct {
-	emit     func(agent.Chunk) bool
+	emit     func(agent.Chunk) error
 	language string
 	begun    bool // something was emitted
 	calls    int
@@ -96,8 +96,5 @@ func (s *stream) part(p part) error {
 
 func (s *stream) out(c agent.Chunk) error {
 	s.begun = true
-	if !s.emit(c) {
-		return errLeft
-	}
-	return nil
+	return s.emit(c)
 }

@@ -62,18 +62,10 @@ type chatRequest struct {
 
 // Reply implements agent.Model. Its errors are faults whose message says what is wrong with the model.
 func (m *Model) Reply(ctx context.Context, r agent.Request) iter.Seq2[agent.Chunk, error] {
-	return func(yield func(agent.Chunk, error) bool) {
-		err := m.reply(ctx, r, func(c agent.Chunk) bool { return yield(c, nil) })
-		if err != nil && err != errLeft {
-			yield(agent.Chunk{}, rest.Explain("language model", err))
-		}
-	}
+	return rest.Told("language model", func(emit func(agent.Chunk) error) error { return m.reply(ctx, r, emit) })
 }
 
-// errLeft says that the listener has heard enough.
-var errLeft = errors.New("the listener left")
-
-func (m *Model) reply(ctx context.Context, r agent.Request, emit func(agent.Chunk) bool) error {
+func (m *Model) reply(ctx context.Context, r agent.Request, emit func(agent.Chunk) error) error {
 	a, err := m.ask(ctx, m.request(r))
 	if ref, ok := errors.AsType[*rest.Refusal](err); ok && ref.Status == 400 {
 		a, err = m.askSimpler(ctx, r, ref)
@@ -156,7 +148,7 @@ type delta struct {
 }
 
 // readStream reads server-sent events, or one whole JSON answer, and emits text as it comes and tool calls when complete.
-func readStream(src io.Reader, emit func(agent.Chunk) bool) error {
+func readStream(src io.Reader, emit func(agent.Chunk) error) error {
 	var calls []toolCall
 	finished := false
 	for data, err := range rest.Events(src) {
@@ -177,14 +169,14 @@ func readStream(src io.Reader, emit func(agent.Chunk) bool) error {
 		return io.ErrUnexpectedEOF
 	}
 	for i, c := range calls {
-		if !emit(agent.Chunk{Call: complete(c, i)}) {
-			return errLeft
+		if err := emit(agent.Chunk{Call: complete(c, i)}); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func take(data string, calls *[]toolCall, emit func(agent.Chunk) bool) (done bool, err error) {
+func take(data string, calls *[]toolCall, emit func(agent.Chunk) error) (done bool, err error) {
 	var s streamed
 	if err := json.Unmarshal([]byte(data), &s); err != nil {
 		return false, fmt.Errorf("event: %w", err)
@@ -196,8 +188,10 @@ func take(data string, calls *[]toolCall, emit func(agent.Chunk) bool) (done boo
 	}
 	for _, c := range s.Choices {
 		for _, d := range []delta{c.Delta, c.Message} {
-			if d.Content != "" && !emit(agent.Chunk{Text: d.Content}) {
-				return false, errLeft
+			if d.Content != "" {
+				if err := emit(agent.Chunk{Text: d.Content}); err != nil {
+					return false, err
+				}
 			}
 			for _, t := range d.ToolCalls {
 				gather(calls, t)

@@ -38,9 +38,9 @@ func TestRecordedStreams(t *testing.T) {
 		for _, wrap := range []func(io.Reader) io.Reader{func(r io.Reader) io.Reader { return r }, iotest.OneByteReader} {
 			raw, _ := os.ReadFile(f)
 			var got []string
-			err := readStream(wrap(strings.NewReader(string(raw))), func(c agent.Chunk) bool {
+			err := readStream(wrap(strings.NewReader(string(raw))), func(c agent.Chunk) error {
 				got = append(got, show(c))
-				return true
+				return nil
 			})
 			if err != nil || strings.Join(got, "|") != strings.TrimSpace(string(want)) {
 				t.Errorf("%s: %q %v", f, got, err)

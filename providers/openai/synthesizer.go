@@ -38,25 +38,21 @@ type speechRequest struct {
 // Speak implements voice.Synthesizer: audio is yielded while it arrives, and nothing for a text without a
 // word, which servers refuse. Its errors are faults.
 func (v *Synthesizer) Speak(ctx context.Context, s voice.Speech) iter.Seq2[audio.Frame, error] {
-	return func(yield func(audio.Frame, error) bool) {
+	return rest.Told("speech service", func(emit func(audio.Frame) error) error {
 		if strings.TrimSpace(s.Text) == "" {
-			return
+			return nil
 		}
 		body, err := json.Marshal(speechRequest{v.model, s.Text, s.Voice, "pcm", s.Speed, manner(s)})
 		if err != nil {
-			yield(audio.Frame{}, err)
-			return
+			return err
 		}
 		a, err := v.client.post(ctx, "/audio/speech", "application/json", body)
 		if err != nil {
-			yield(audio.Frame{}, rest.Explain("speech service", err))
-			return
+			return err
 		}
 		defer a.Close()
-		if err := readSpeech(a, func(f audio.Frame) bool { return yield(f, nil) }); err != nil && err != errLeft {
-			yield(audio.Frame{}, rest.Explain("speech service", err))
-		}
-	}
+		return readSpeech(a, emit)
+	})
 }
 
 // manner says in words what this API has no numbers for.
@@ -69,7 +65,7 @@ func manner(s voice.Speech) string {
 }
 
 // readSpeech reads raw samples, or a WAV file, which some servers send whatever they are asked for.
-func readSpeech(src io.Reader, emit func(audio.Frame) bool) error {
+func readSpeech(src io.Reader, emit func(audio.Frame) error) error {
 	var head [4]byte
 	n, err := io.ReadFull(src, head[:])
 	if err == io.EOF {
@@ -84,8 +80,8 @@ func readSpeech(src io.Reader, emit func(audio.Frame) bool) error {
 			if err != nil {
 				return err
 			}
-			if !emit(f) {
-				return errLeft
+			if err := emit(f); err != nil {
+				return err
 			}
 		}
 		return nil
@@ -97,8 +93,10 @@ func readSpeech(src io.Reader, emit func(audio.Frame) bool) error {
 	buf := make([]int16, w.Rate/50*w.Channels)
 	for {
 		n, err := w.Read(buf)
-		if n > 0 && !emit(audio.Frame{Rate: w.Rate, PCM: mono(buf[:n], w.Channels)}) {
-			return errLeft
+		if n > 0 {
+			if err := emit(audio.Frame{Rate: w.Rate, PCM: mono(buf[:n], w.Channels)}); err != nil {
+				return err
+			}
 		}
 		if err == io.EOF {
 			return nil

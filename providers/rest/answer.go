@@ -101,3 +101,23 @@ func Events(src io.Reader) iter.Seq2[string, error] {
 		}
 	}
 }
+
+// errLeft says that the listener has heard enough.
+var errLeft = errors.New("the listener left")
+
+// Told is what run emits, as a sequence. Once the listener has left emit fails, and run returns that error; any other error of
+// run is the last thing told, in words that say which part failed.
+func Told[T any](what string, run func(emit func(T) error) error) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		err := run(func(piece T) error {
+			if !yield(piece, nil) {
+				return errLeft
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errLeft) {
+			var none T
+			yield(none, Explain(what, err))
+		}
+	}
+}

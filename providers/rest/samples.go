@@ -14,19 +14,22 @@ var Live = Patience{Header: 10 * time.Second, Idle: 10 * time.Second, Tries: 2, 
 
 // Speech posts v as JSON and yields the speech that is the answer, as raw samples of a rate. Its errors are faults.
 func (c *Client) Speech(ctx context.Context, path string, v any, rate int) iter.Seq2[audio.Frame, error] {
-	return func(yield func(audio.Frame, error) bool) {
+	return Told("speech service", func(emit func(audio.Frame) error) error {
 		a, err := c.Post(ctx, path, v)
 		if err != nil {
-			yield(audio.Frame{}, Explain("speech service", err))
-			return
+			return err
 		}
 		defer a.Close()
 		for f, err := range Samples(a, rate) {
-			if !yield(f, Explain("speech service", err)) {
-				return
+			if err == nil {
+				err = emit(f)
+			}
+			if err != nil {
+				return err
 			}
 		}
-	}
+		return nil
+	})
 }
 
 // Samples are raw samples, 16 bits with the lower byte first, in frames of at most 20 ms as they arrive. An answer without any is
